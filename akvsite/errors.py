@@ -1,0 +1,20 @@
+"""What goes wrong because of the input, said in one line.
+
+Everything below the command line raises these; only ``cli`` turns them into exit codes.
+"""
+
+from __future__ import annotations
+
+
+class BadInput(Exception):
+    """Input that cannot be used: which file, where in it, and why. Exit code 2.
+
+    >>> str(BadInput("trace.json", "not a capture", place="byte 12"))
+    'trace.json: byte 12: not a capture'
+    """
+
+    def __init__(self, source: object, why: str, *, place: str | None = None) -> None:
+        self.source = str(source)
+        self.why = why
+        self.place = place
+        super().__init__(": ".join(part for part in (self.source, place, why) if part))

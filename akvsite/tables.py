@@ -1,0 +1,583 @@
+"""What a row is: one dataclass, one table.
+
+The SQLite schema, the Arrow schemas and the Schema page are all made from these classes. Times are integer
+nanoseconds on the capture's own axis; ids are 64-bit and kept as the two's complement of their unsigned value
+(SQLite has no unsigned integers), so ``2**64 - 1`` is stored as ``-1``. NULL means unknown, and is never 0.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Union, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+#: Raised with every change of a table; ``store`` holds the migration that goes with each.
+SCHEMA_VERSION = 1
+
+LEVELS: tuple[str, ...] = ("off", "runner", "host", "device", "edge")
+
+
+@dataclass(frozen=True)
+class Col:
+    """What a column holds, in words, with its unit; ``unsigned`` marks 64-bit ids kept as two's complement."""
+
+    about: str
+    unit: str | None = None
+    unsigned: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: type
+    nullable: bool
+    about: str
+    unit: str | None
+    unsigned: bool
+
+    @property
+    def sql_type(self) -> str:
+        return {int: "INTEGER", str: "TEXT", float: "REAL"}[self.kind]
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        return {int: pa.int64(), str: pa.string(), float: pa.float64()}[self.kind]
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    about: str
+    columns: tuple[Column, ...]
+    key: str
+    foreign: tuple[str, ...]
+    unique: tuple[str, ...]
+    indexes: tuple[str, ...]
+
+    def column(self, name: str) -> Column:
+        return next(c for c in self.columns if c.name == name)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.columns)
+
+    def ddl(self) -> list[str]:
+        """The statements that make this table, STRICT, with its keys and indexes."""
+        lines = [
+            f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}" for c in self.columns if c.name != "id"
+        ]
+        if self.key == "id":
+            lines.insert(0, "id INTEGER PRIMARY KEY")
+        else:
+            lines.append(f"PRIMARY KEY ({self.key})")
+        lines += [f"UNIQUE ({u})" for u in self.unique]
+        lines += list(self.foreign)
+        statements = [f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + "\n) STRICT"]
+        for number, index in enumerate(self.indexes):
+            statements.append(f"CREATE INDEX {self.name}_{number} ON {self.name} ({index})")
+        return statements
+
+    def arrow_schema(self) -> pa.Schema:
+        """The Arrow schema of a whole row, in column order, with the column's words as metadata."""
+        return pa.schema(
+            [
+                pa.field(
+                    c.name,
+                    c.arrow_type,
+                    nullable=c.nullable,
+                    metadata={"about": c.about, **({"unit": c.unit} if c.unit else {})},
+                )
+                for c in self.columns
+            ]
+        )
+
+
+OF_RUN = "FOREIGN KEY (run_id) REFERENCES run (id) ON DELETE CASCADE"
+# One index serves the cascade, the insert check and every question about one run.
+OF_PROCESS = "FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE"
+BY_PROCESS_AND_TIME = "run_id, process_id, start_ns"
+
+
+@dataclass
+class Row:
+    __key__: ClassVar[str] = "id"
+    __foreign__: ClassVar[tuple[str, ...]] = ()
+    __unique__: ClassVar[tuple[str, ...]] = ()
+    __indexes__: ClassVar[tuple[str, ...]] = ()
+
+
+RunId = Annotated[int, Col("the run this row belongs to")]
+ProcessId = Annotated[int, Col("the process that made the row, see `process`")]
+Start = Annotated[int | None, Col("when it began, on the capture's own axis", "ns")]
+End = Annotated[int | None, Col("when it ended; NULL where the capture has no end for it", "ns")]
+Thread = Annotated[str | None, Col("thread id, as text: ids are strings or null in real files")]
+StepId = Annotated[int | None, Col("the step in which it began on the host, by time; NULL outside every step")]
+
+
+@dataclass
+class Host(Row):
+    """A machine, under the name the capture gives it (never its network name)."""
+
+    __unique__ = ("name",)
+    id: Annotated[int, Col("row id")]
+    name: Annotated[str, Col("public name of the host")]
+    role: Annotated[str, Col("`dev` (busy on purpose), `proof` (quiet, capture off) or `unknown`")]
+
+
+@dataclass
+class Run(Row):
+    """One capture of one workload on one host."""
+
+    __unique__ = ("name",)
+    __foreign__ = ("FOREIGN KEY (host_id) REFERENCES host (id)",)
+    __indexes__ = ("host_id",)
+    id: Annotated[int, Col("row id")]
+    name: Annotated[str, Col("name of the run, unique in the store")]
+    level: Annotated[int, Col("capture level: 0 off, 1 runner, 2 host, 3 device, 4 edge")]
+    host_id: Annotated[int | None, Col("the host it ran on; NULL where the capture does not say")]
+    engine: Annotated[str | None, Col("the engine that ran, in the words of the capture")]
+    timing: Annotated[str, Col("timing events on the device queues: `on`, `off`, `asis` or `unknown`")]
+    warm_up_steps: Annotated[int | None, Col("steps to cut, declared in the capture; NULL where none are declared")]
+    started: Annotated[str | None, Col("date and time of the capture, ISO 8601, where it is known")]
+    clock: Annotated[str, Col("how device times reached the host's axis: `host only`, `vendor, unproven`, `unknown`")]
+    note: Annotated[str | None, Col("what the maker of the capture says about it")]
+    declared: Annotated[int, Col("1 where a capture.toml declares the run, 0 where the facts come from the file alone")]
+
+
+@dataclass
+class Exclusion(Row):
+    """A run that is left out of pages and comparisons, with the date and the reason. Nothing is deleted."""
+
+    __key__ = "run_name"
+    run_name: Annotated[str, Col("name of the run; stays when the run is ingested again")]
+    date: Annotated[str, Col("date of the note, ISO 8601")]
+    because: Annotated[str, Col("the reason")]
+
+
+@dataclass
+class RunFact(Row):
+    """One fact about a run: of its host, its contract, its software, its load, its device or its capture."""
+
+    __key__ = "run_id, part, key, ingest_id"
+    __foreign__ = (OF_RUN, "FOREIGN KEY (ingest_id) REFERENCES ingest (id) ON DELETE CASCADE")
+    __indexes__ = ("ingest_id",)
+    run_id: RunId
+    ingest_id: Annotated[int, Col("the file that states it")]
+    part: Annotated[str, Col("`host`, `contract`, `software`, `load`, `device` or `capture`")]
+    key: Annotated[str, Col("name of the fact; parts of a nested name are joined by dots")]
+    value: Annotated[str, Col("the fact, as text")]
+
+
+@dataclass
+class Ingest(Row):
+    """One file that was read into the store, by content and reader version."""
+
+    __foreign__ = (OF_RUN,)
+    __unique__ = ("run_id, path",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    path: Annotated[str, Col("name of the file inside its capture (no folders of the machine)")]
+    format: Annotated[str, Col("name of the reader")]
+    reader_version: Annotated[int, Col("version of the reader; a better reader reads the file again")]
+    sha256: Annotated[str, Col("hash of the file's bytes")]
+    bytes: Annotated[int, Col("size of the file", "byte")]
+    truncated: Annotated[int, Col("1 where the file was cut short: what came before the cut is stored")]
+    last_ns: Annotated[int | None, Col("the last time seen in the file", "ns")]
+
+
+@dataclass
+class IngestCount(Row):
+    """What became of every record of a file: the table it went to, or why it is not a row."""
+
+    __key__ = "ingest_id, what, fate"
+    __foreign__ = ("FOREIGN KEY (ingest_id) REFERENCES ingest (id) ON DELETE CASCADE",)
+    ingest_id: Annotated[int, Col("the file")]
+    what: Annotated[str, Col("kind of record, in the words of its format")]
+    fate: Annotated[str, Col("the table, `quarantine`, or the reason why it is only counted")]
+    count: Annotated[int, Col("records", "record")]
+
+
+@dataclass
+class Quarantine(Row):
+    """What a reader could not use, kept with the reason."""
+
+    __foreign__ = ("FOREIGN KEY (ingest_id) REFERENCES ingest (id) ON DELETE CASCADE",)
+    __indexes__ = ("ingest_id",)
+    id: Annotated[int, Col("row id")]
+    ingest_id: Annotated[int, Col("the file")]
+    reason: Annotated[str, Col("why it was not used")]
+    place: Annotated[str, Col("where it stood in the file")]
+    raw: Annotated[str, Col("the record as it was, bytes that are not UTF-8 escaped as \\xNN")]
+
+
+@dataclass
+class Process(Row):
+    """A process of a capture. Pids are text: strings, null and -1 occur, and they repeat across ranks."""
+
+    __foreign__ = (OF_RUN, "FOREIGN KEY (ingest_id) REFERENCES ingest (id) ON DELETE CASCADE")
+    __unique__ = ("run_id, id",)
+    __indexes__ = ("ingest_id",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    ingest_id: Annotated[int, Col("the file it was seen in")]
+    pid: Annotated[str, Col("process id as the file has it")]
+    rank: Annotated[int | None, Col("rank of a distributed job, where the file or the capture says so")]
+    name: Annotated[str | None, Col("name of the process")]
+
+
+@dataclass
+class Step(Row):
+    """One decode iteration of the engine (or of a benchmark loop)."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = (BY_PROCESS_AND_TIME,)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("name as captured, such as `decode.step.7`")]
+    start_ns: Start
+    end_ns: End
+    number: Annotated[int | None, Col("number of the step in its run, from 0")]
+    kind: Annotated[str, Col("`decode`, `prefill`, `mixed`, `profiler` or `other`")]
+    batch: Annotated[int | None, Col("requests in the batch", "request")]
+    source: Annotated[str, Col("who drew the boundaries: `engine annotation`, `profiler step`, `engine counter`, `client`")]
+    warm_up: Annotated[int, Col("1 where the capture declares the step as warm-up: it is cut from every number")]
+
+
+@dataclass
+class Request(Row):
+    """One request, as its client saw it."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, start_ns",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("the request's own id, or its number in the file")]
+    start_ns: Start
+    end_ns: End
+    zero: Annotated[str, Col("what the times count from: `capture` or, where starts are unknown, `request start`")]
+    prompt_tokens: Annotated[int | None, Col("tokens in the prompt", "token")]
+    output_tokens: Annotated[int | None, Col("tokens generated", "token")]
+    ttft_ns: Annotated[int | None, Col("time to first token; NULL where none came", "ns")]
+    ok: Annotated[int | None, Col("1 completed, 0 failed, NULL where the file does not say")]
+    error: Annotated[str | None, Col("first line of the error text")]
+
+
+@dataclass
+class Token(Row):
+    """One generated token's milestones; NULL where a milestone was not captured."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, request, number",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    request: Annotated[str, Col("name of its request")]
+    number: Annotated[int, Col("place in the request's output, from 0")]
+    tokens: Annotated[int | None, Col("tokens in this piece; NULL where a stream chunk may hold several", "token")]
+    step: Annotated[int | None, Col("number of the step that made it")]
+    arrived_ns: Annotated[int | None, Col("its request reached the engine", "ns")]
+    scheduled_ns: Annotated[int | None, Col("its step was scheduled", "ns")]
+    launched_ns: Annotated[int | None, Col("its step was launched", "ns")]
+    device_first_ns: Annotated[int | None, Col("first device milestone", "ns")]
+    device_last_ns: Annotated[int | None, Col("last device milestone", "ns")]
+    sampled_ns: Annotated[int | None, Col("sampled", "ns")]
+    copied_ns: Annotated[int | None, Col("device-to-host copy done", "ns")]
+    detokenised_ns: Annotated[int | None, Col("detokenised", "ns")]
+    sent_ns: Annotated[int | None, Col("sent to the client", "ns")]
+    client_ns: Annotated[int | None, Col("seen by the client", "ns")]
+
+
+@dataclass
+class Level1Runner(Row):
+    """Level 1: phases of the runner: schedule, prepare, launch, wait, sample, detokenise, send."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = (BY_PROCESS_AND_TIME,)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("name of the phase")]
+    start_ns: Start
+    end_ns: End
+    thread: Thread
+    step_id: StepId
+
+
+@dataclass
+class Level2Host(Row):
+    """Level 2: regions of a step on the host, layer windows, operators and python functions."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = (BY_PROCESS_AND_TIME, "run_id, step_id")
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("name of the region, operator or function")]
+    start_ns: Start
+    end_ns: End
+    thread: Thread
+    category: Annotated[str, Col("`region`, `layer`, `operator`, `annotation`, `python function`, `overhead` or the file's word")]
+    layer: Annotated[int | None, Col("number of the transformer layer of a layer window")]
+    external_id: Annotated[int | None, Col("operator id that calls and intervals carry", unsigned=True)]
+    step_id: StepId
+
+
+@dataclass
+class Level3Device(Row):
+    """Level 3: kernels, copies and fills on each device queue."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = (BY_PROCESS_AND_TIME,)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("name of the kernel, or the kind of copy")]
+    start_ns: Start
+    end_ns: End
+    kind: Annotated[str, Col("`kernel`, `copy`, `fill`, `communication`, `wait` or `other`")]
+    device: Annotated[str, Col("the device, as the file numbers it")]
+    queue: Annotated[str, Col("stream or queue on that device")]
+    correlation: Annotated[int | None, Col("id that its runtime call carries too", unsigned=True)]
+    external_id: Annotated[int | None, Col("id of the operator it was launched under", unsigned=True)]
+    bytes: Annotated[int | None, Col("bytes moved or filled", "byte")]
+    direction: Annotated[str | None, Col("`HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH` for copies")]
+    graph: Annotated[int | None, Col("graph that replayed it", unsigned=True)]
+    graph_node: Annotated[int | None, Col("its node in the graph", unsigned=True)]
+    grid: Annotated[str | None, Col("blocks or groups, such as `132x1x1`")]
+    block: Annotated[str | None, Col("threads a block, such as `128x1x1`")]
+    registers: Annotated[int | None, Col("registers a thread")]
+    shared_bytes: Annotated[int | None, Col("shared (local) memory a block", "byte")]
+    appended_ns: Annotated[int | None, Col("when it was appended to its command list", "ns")]
+    submitted_ns: Annotated[int | None, Col("when it was submitted", "ns")]
+
+
+@dataclass
+class Level4Edge(Row):
+    """Level 4: runtime calls, from the vendor's tracer (`vendor`) or from the shim (`shim`)."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = (BY_PROCESS_AND_TIME,)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    name: Annotated[str, Col("name of the call")]
+    start_ns: Start
+    end_ns: End
+    thread: Thread
+    source: Annotated[str, Col("`vendor` or `shim`")]
+    kind: Annotated[str, Col("`launch`, `copy`, `fill`, `graph replay`, `wait` or `other`, told from the name")]
+    correlation: Annotated[int | None, Col("id that its device records carry too", unsigned=True)]
+    external_id: Annotated[int | None, Col("id of the operator it was made under", unsigned=True)]
+    queue: Annotated[str | None, Col("stream or queue handle")]
+    event: Annotated[int | None, Col("event handle that it returned", unsigned=True)]
+    bytes: Annotated[int | None, Col("bytes asked for", "byte")]
+    result: Annotated[int | None, Col("result code")]
+    step_id: StepId
+
+
+@dataclass
+class MemoryEvent(Row):
+    """One allocation or release as an allocator reported it."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, at_ns",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    at_ns: Annotated[int | None, Col("when", "ns")]
+    device_type: Annotated[int | None, Col("torch's device type number (0 CPU, 1 CUDA, 12 XPU)")]
+    device: Annotated[int | None, Col("device number; -1 for the host")]
+    address: Annotated[int | None, Col("address of the block", unsigned=True)]
+    bytes: Annotated[int | None, Col("size; negative for a release", "byte")]
+    allocated: Annotated[int | None, Col("total allocated after it", "byte")]
+    reserved: Annotated[int | None, Col("total reserved after it", "byte")]
+
+
+@dataclass
+class Link(Row):
+    """A runtime call and a device interval that belong together, and how that is known. An association, no more."""
+
+    __key__ = "run_id, process_id, call_id, interval_id"
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("interval_id",)
+    run_id: RunId
+    process_id: ProcessId
+    call_id: Annotated[int, Col("row of `level4_edge`")]
+    interval_id: Annotated[int, Col("row of `level3_device`")]
+    made_by: Annotated[str, Col("`correlation id`, `event handle`, `queue order` or `time window`")]
+
+
+@dataclass
+class Seen(Row):
+    """How many records are present of those expected, by kind and direction."""
+
+    __key__ = "run_id, process_id, direction, kind"
+    __foreign__ = (OF_PROCESS,)
+    run_id: RunId
+    process_id: ProcessId
+    direction: Annotated[str, Col("`calls with device records` or `device records with a call`")]
+    kind: Annotated[str, Col("`kernel`, `copy`, `fill`, `graph replay`, ...")]
+    seen: Annotated[int, Col("records present", "record")]
+    expected: Annotated[int, Col("records expected", "record")]
+
+
+@dataclass
+class Trial(Row):
+    """One timed repetition of one arm of an experiment, from the wall clock."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, repeat",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    arm: Annotated[str, Col("what was timed: `copy`, `compute`, `both`, ...")]
+    treatment: Annotated[str, Col("how the arm was run, such as `timing on`")]
+    repeat: Annotated[int, Col("number of the repeat, in the order in which they were run")]
+    number: Annotated[int, Col("place inside the repeat")]
+    duration_ns: Annotated[int, Col("wall-clock time", "ns")]
+
+
+@dataclass
+class Comparison(Row):
+    """Two sets of runs that are shown side by side."""
+
+    __key__ = "name"
+    name: Annotated[str, Col("name of the comparison")]
+    title: Annotated[str, Col("the question it answers")]
+    design: Annotated[str, Col("`ABBA pairs`, `unpaired` or `two runs`")]
+    note: Annotated[str | None, Col("what its maker says about it")]
+
+
+@dataclass
+class ComparisonRun(Row):
+    """A run on one side of a comparison."""
+
+    __key__ = "comparison, side, place"
+    __foreign__ = ("FOREIGN KEY (comparison) REFERENCES comparison (name) ON DELETE CASCADE",)
+    comparison: Annotated[str, Col("name of the comparison")]
+    side: Annotated[str, Col("`A` or `B`")]
+    place: Annotated[int, Col("place on its side, from 0; in ABBA pairs the pair")]
+    run_name: Annotated[str, Col("name of the run")]
+
+
+@dataclass
+class Claim(Row):
+    """A falsifiable statement with the runs it stands on."""
+
+    __key__ = "claim"
+    claim: Annotated[str, Col("id of the claim")]
+    date: Annotated[str, Col("date, ISO 8601")]
+    state: Annotated[str, Col("`open`, `supported` or `retracted`")]
+    scope: Annotated[str, Col("evidence scope: application, timeline, kernel, source or instruction")]
+    statement: Annotated[str, Col("the statement")]
+    body: Annotated[str, Col("its text, Markdown")]
+
+
+@dataclass
+class ClaimRun(Row):
+    """A run or comparison that a claim cites."""
+
+    __key__ = "claim, kind, name"
+    claim: Annotated[str, Col("id of the claim")]
+    kind: Annotated[str, Col("`run`, `control` or `comparison`")]
+    name: Annotated[str, Col("name of the run or comparison")]
+
+
+@dataclass
+class Retraction(Row):
+    """A claim withdrawn in writing."""
+
+    __key__ = "retraction"
+    retraction: Annotated[str, Col("id of the retraction")]
+    date: Annotated[str, Col("date, ISO 8601")]
+    claim: Annotated[str, Col("the claim it withdraws")]
+    control: Annotated[str | None, Col("the run that showed it")]
+    reason: Annotated[str, Col("why")]
+    body: Annotated[str, Col("its text, Markdown")]
+
+
+def _describe(cls: type[Row]) -> Table:
+    name = "".join(f"_{ch.lower()}" if ch.isupper() else ch for ch in cls.__name__).lstrip("_")
+    columns = []
+    for column, hint in get_type_hints(cls, include_extras=True).items():
+        if get_origin(hint) is not Annotated:
+            continue
+        kind, col = get_args(hint)
+        members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+        bare = [m for m in members if m is not type(None)]
+        columns.append(Column(column, bare[0], len(bare) != len(members), col.about, col.unit, col.unsigned))
+    return Table(
+        name=name,
+        about=(cls.__doc__ or "").strip(),
+        columns=tuple(columns),
+        key=cls.__key__,
+        foreign=cls.__foreign__,
+        unique=cls.__unique__,
+        indexes=cls.__indexes__,
+    )
+
+
+TABLES: dict[str, Table] = {t.name: t for t in map(_describe, Row.__subclasses__())}
+
+#: Tables that a capture may fill, in the order in which a reader's rows may arrive.
+CAPTURED: tuple[str, ...] = (
+    "step", "request", "token", "level1_runner", "level2_host", "level3_device", "level4_edge", "memory_event", "trial",
+)  # fmt: skip
+
+
+def signed64(value: int) -> int:
+    """Two's complement of an unsigned 64-bit value; a value already in the signed range is left as it is.
+
+    >>> signed64(2**64 - 1), signed64(2**32 + 5), signed64(-1)
+    (-1, 4294967301, -1)
+    """
+    if -(2**63) <= value < 2**63:
+        return value
+    if value < 2**64:
+        return value - 2**64
+    raise OverflowError(f"{value} does not fit in 64 bits")
+
+
+def conform(table: str, rows: pa.Table) -> pa.Table:
+    """``rows`` with exactly the captured columns of ``table``, typed; missing columns become NULL.
+
+    Raises ``ValueError`` that names the column where a required one is missing or holds NULL, or where a type does
+    not fit.
+    """
+    described = TABLES[table]
+    unknown = set(rows.column_names) - set(described.column_names) - {"process"}
+    if unknown:
+        raise ValueError(f"column {sorted(unknown)[0]!r} is not a column of {table}")
+    arrays: list[pa.ChunkedArray | pa.Array] = []
+    names: list[str] = []
+    for column in captured_columns(described):
+        if column.name in rows.column_names:
+            array = rows.column(column.name)
+            try:
+                array = _cast(array, column)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+                raise ValueError(f"column {column.name!r} of {table}: {str(error).splitlines()[0]}") from error
+        else:
+            array = pa.nulls(rows.num_rows, column.arrow_type)
+        if not column.nullable and array.null_count:
+            raise ValueError(f"column {column.name!r} of {table} may not be empty, and {array.null_count} rows are")
+        arrays.append(array)
+        names.append(column.name)
+    return pa.table(arrays, names=names)
+
+
+def _cast(array: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
+    if column.unsigned and pa.types.is_uint64(array.type):
+        # The same 64 bits, read as signed: SQLite has no unsigned integers.
+        return pa.chunked_array([chunk.view(pa.int64()) for chunk in array.chunks], type=pa.int64())
+    return array.cast(column.arrow_type)
+
+
+def captured_columns(table: Table) -> Iterable[Column]:
+    """The columns that a reader fills: all but the ids that the store gives."""
+    return (c for c in table.columns if c.name not in ("id", "run_id", "process_id", "step_id"))
