@@ -1,0 +1,34 @@
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help site serve test bench clean constraints
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+
+site: ## install what is needed, read captures/ and write the pages
+	@scripts/setup.sh site
+	$(BIN)/akvsite ingest captures
+	$(BIN)/akvsite build
+	@echo "To read the pages: $(BIN)/mkdocs serve"
+
+serve: site ## build, then serve the pages on this machine
+	$(BIN)/mkdocs serve
+
+test: ## install everything and run every check and every test
+	@scripts/setup.sh test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n 2
+
+bench: ## run the benchmarks
+	@scripts/setup.sh site
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit; done
+
+constraints: ## resolve constraints.txt again
+	scripts/constraints.sh
+
+clean: ## remove what the other targets made, but not the environment (.venv)
+	git -c core.excludesFile= clean -fdXq -e '!/.venv' -e '!/.venv/**'

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Make .venv ready. Usage: scripts/setup.sh site|test
+#
+# Nothing is installed, and no network is used, while a stamp in .venv matches pyproject.toml and constraints.txt.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  site) extras=() tools=() ;;
+  test)
+    # One line for each thing that the tests need.
+    extras=(
+      dev
+      zensical
+      torch
+    )
+    # command=Debian package; the browser tests drive the first Chromium found.
+    tools=(
+      chromium=chromium
+    )
+    ;;
+  *) echo "usage: scripts/setup.sh site|test" >&2; exit 2 ;;
+esac
+
+die() { echo "setup: $*" >&2; exit 2; }
+
+find_python() {
+  local candidate
+  for candidate in python3.11 python3; do
+    # A version manager's stand-in may be on the path and still refuse to run, so each candidate is asked.
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  die "Python 3.11 or newer is needed (tried python3.11 and python3)"
+}
+
+want_tools() {
+  local tool missing=()
+  for tool in "${tools[@]}"; do
+    command -v "${tool%%=*}" >/dev/null || missing+=("${tool#*=}")
+  done
+  ((${#missing[@]})) || return 0
+  if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+    die "missing: ${missing[*]} (on Debian: apt-get install ${missing[*]})"
+  fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+want_venv() {
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    local python
+    python=$(find_python)
+    "$python" -m venv .venv || die "$python could not make .venv (on Debian: apt-get install python3-venv)"
+  fi
+}
+
+want_packages() {
+  local joined wanted stamp
+  joined=$(IFS=,; echo "${extras[*]-}")
+  # The stamp knows its folder too: a moved checkout has a .venv that points at the old one.
+  wanted="$PWD $joined $(cksum <pyproject.toml) $(cksum <constraints.txt)"
+  stamp=".venv/akvsite-$1.stamp"
+  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
+  echo "setup: installing akvsite${joined:+[$joined]} into .venv"
+  # As variables, so that they bind the build of akvsite itself too; newer pips read the second one for that.
+  PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --editable ".${joined:+[$joined]}"
+  echo "$wanted" >"$stamp"
+}
+
+want_tools
+want_venv
+want_packages "$1"
