@@ -1,0 +1,118 @@
+"""Which device intervals belong to which runtime call, and how many records of each kind were seen.
+
+A link is an association: it says that two records carry the same id, never that one caused the other. Nothing is
+clamped: a kernel that starts before its call keeps its link and its times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from akvsite.calls import EXPECTS
+
+Ids = npt.NDArray[np.int64]
+
+CALLS_SEEN = "calls with device records"
+RECORDS_SEEN = "device records with a call"
+STEPS_SEEN = "steps with device records"
+
+
+@dataclass
+class Gathered:
+    """The ids of one file's calls and intervals, gathered while its rows are written. Arrays are of equal length."""
+
+    call_ids: list[Ids] = field(default_factory=list)
+    call_processes: list[Ids] = field(default_factory=list)
+    call_correlations: list[Ids] = field(default_factory=list)
+    interval_ids: list[Ids] = field(default_factory=list)
+    interval_correlations: list[Ids] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Pairs of ids, int64 (n,) each, and how many intervals found calls in more than one process."""
+
+    call_ids: Ids
+    interval_ids: Ids
+    processes: Ids
+    ambiguous: int
+
+
+def by_correlation(gathered: Gathered) -> Links:
+    """Join calls and intervals of one file that carry the same correlation id.
+
+    One call may have many intervals (a graph replay has), and each interval has one call. The id is keyed by
+    process: an interval whose id occurs in calls of several processes is left unlinked and counted, since device
+    records of a trace do not say which process made them.
+    """
+    none = np.empty(0, dtype=np.int64)
+    if not gathered.call_ids or not gathered.interval_ids:
+        return Links(none, none, none, 0)
+    calls = np.concatenate(gathered.call_ids)
+    processes = np.concatenate(gathered.call_processes)
+    keys = np.concatenate(gathered.call_correlations)
+    intervals = np.concatenate(gathered.interval_ids)
+    wanted = np.concatenate(gathered.interval_correlations)
+    order = np.lexsort((calls, processes, keys))
+    calls, processes, keys = calls[order], processes[order], keys[order]
+    first = np.searchsorted(keys, wanted, side="left")
+    last = np.searchsorted(keys, wanted, side="right")
+    found = last > first
+    # Several calls of one process with one id (a driver call inside its runtime call) all belong; the first in file
+    # order, which is the outer one, takes the interval so that its device time is counted once.
+    unique = np.zeros(len(wanted), dtype=bool)
+    unique[found] = processes[first[found]] == processes[last[found] - 1]
+    chosen = first[unique]
+    return Links(calls[chosen], intervals[unique], processes[chosen], int(np.count_nonzero(found & ~unique)))
+
+
+#: Filled after the links: for each process, kind and direction, records seen of records expected.
+SEEN_STATEMENTS: tuple[str, ...] = (
+    f"""
+    INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
+    SELECT c.run_id, c.process_id, '{CALLS_SEEN}',
+           CASE c.kind {" ".join(f"WHEN '{call}' THEN '{record}'" for call, record in EXPECTS.items())} END,
+           count(l.call_id), count(*)
+    FROM level4_edge c
+    LEFT JOIN (SELECT DISTINCT run_id, process_id, call_id FROM link WHERE run_id = :run) l
+           ON l.run_id = c.run_id AND l.process_id = c.process_id AND l.call_id = c.id
+    WHERE c.run_id = :run AND c.kind IN ({", ".join(f"'{kind}'" for kind in EXPECTS)})
+    GROUP BY c.process_id, c.kind
+    """,
+    f"""
+    INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
+    SELECT d.run_id, d.process_id, '{RECORDS_SEEN}', d.kind, count(l.interval_id), count(*)
+    FROM level3_device d
+    LEFT JOIN link l ON l.interval_id = d.id AND l.run_id = d.run_id
+    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill')
+    GROUP BY d.process_id, d.kind
+    """,
+    f"""
+    INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
+    SELECT s.run_id, s.process_id, '{STEPS_SEEN}', 'step', count(a.step_id), count(*)
+    FROM step s
+    LEFT JOIN (SELECT DISTINCT c.step_id FROM link l JOIN level4_edge c ON c.id = l.call_id
+               WHERE l.run_id = :run AND c.step_id IS NOT NULL) a ON a.step_id = s.id
+    WHERE s.run_id = :run
+      AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
+    GROUP BY s.process_id
+    """,
+)
+
+#: A host row belongs to the step in which it began, found by one index look-up a row (steps of a process follow each
+#: other; where they overlap the one that began last is taken).
+STEP_STATEMENTS: tuple[str, ...] = tuple(
+    f"""
+    UPDATE {table} SET step_id = (
+        SELECT CASE WHEN s.end_ns > {table}.start_ns THEN s.id END FROM step s
+        WHERE s.run_id = {table}.run_id AND s.process_id = {table}.process_id AND s.start_ns <= {table}.start_ns
+        ORDER BY s.start_ns DESC LIMIT 1)
+    WHERE run_id = :run AND process_id IN (SELECT DISTINCT process_id FROM step WHERE run_id = :run)
+      AND start_ns >= (SELECT min(start_ns) FROM step WHERE run_id = :run)
+      AND start_ns < (SELECT max(end_ns) FROM step WHERE run_id = :run)
+    """
+    for table in ("level1_runner", "level2_host", "level4_edge")
+)

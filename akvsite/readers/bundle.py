@@ -1,0 +1,72 @@
+"""Level files of our own bundle: Parquet or Arrow IPC with the columns of one table of ``akvsite.tables``.
+
+Anyone may write them. A bundle is a folder with a ``capture.toml`` (see ``akvsite.manifest``), which names each
+level file and its table, so a level file on its own is not a capture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from akvsite.errors import BadInput
+from akvsite.reading import BATCH_ROWS, Counted, Ending, Part, Rows
+
+_PARQUET = b"PAR1"
+_ARROW = b"ARROW1"
+
+
+class LevelFile:
+    NAME = "level file"
+    VERSION = 1
+    ABOUT = "one level of our own bundle, Parquet or Arrow IPC; ingest its folder, which has a capture.toml"
+    LEVEL = "off"
+
+    def sniff(self, head: bytes, path: Path) -> bool:
+        return head.startswith((_PARQUET, _ARROW))
+
+    def read(self, path: Path) -> Iterator[Part]:
+        raise BadInput(path, "is a level file: ingest its folder, whose capture.toml names the table it belongs to")
+
+
+READER = LevelFile()
+
+
+def read_level_file(path: Path, table: str) -> Iterator[Part]:
+    """Rows of ``table`` from a Parquet or Arrow IPC file, in batches of bounded size.
+
+    Raises ``BadInput`` where the file is neither, or damaged.
+    """
+    with path.open("rb") as file:
+        head = file.read(8)
+    count = 0
+    last: int | None = None
+    try:
+        for batch in _batches(path, head):
+            rows = pa.Table.from_batches([batch])
+            for name in ("end_ns", "start_ns", "at_ns"):
+                if name in rows.column_names and pa.types.is_integer(rows.schema.field(name).type):
+                    latest = pa.compute.max(rows.column(name)).as_py()
+                    last = latest if last is None else max(last, latest if latest is not None else last)
+            count += rows.num_rows
+            yield Rows(table, rows)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInput(path, f"cannot be read as a level file: {str(error).splitlines()[0]}") from error
+    yield Counted("row", table, count)
+    yield Ending(last_ns=last)
+
+
+def _batches(path: Path, head: bytes) -> Iterator[pa.RecordBatch]:
+    if head.startswith(_PARQUET):
+        with pa.parquet.ParquetFile(path) as parquet:
+            yield from parquet.iter_batches(batch_size=BATCH_ROWS)
+    elif head.startswith(_ARROW):
+        with pa.OSFile(str(path)) as source, pa.ipc.open_file(source) as reader:
+            for number in range(reader.num_record_batches):
+                yield reader.get_batch(number)
+    else:
+        raise BadInput(path, "is neither Parquet nor an Arrow IPC file")
