@@ -1,0 +1,297 @@
+"""What people wrote down: claims, retractions, exclusions (Markdown with front matter) and comparisons (TOML).
+
+They live beside the captures, so that a fresh clone has them. The store holds a copy that is replaced whole.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from akvsite.errors import BadInput
+
+SCOPES = ("application", "timeline", "kernel", "source", "instruction")
+STATES = ("open", "supported")
+DESIGNS = ("ABBA pairs", "unpaired", "two runs")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    id: str
+    date: str
+    state: str
+    scope: str
+    statement: str
+    runs: tuple[str, ...]
+    control: str | None
+    comparisons: tuple[str, ...]
+    body: str
+
+
+@dataclass(frozen=True)
+class Retraction:
+    id: str
+    date: str
+    claim: str
+    control: str | None
+    reason: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    run: str
+    date: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Side:
+    label: str
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    name: str
+    title: str
+    design: str
+    note: str | None
+    a: Side
+    b: Side
+
+
+@dataclass(frozen=True)
+class Ledger:
+    claims: tuple[Claim, ...] = ()
+    retractions: tuple[Retraction, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+
+
+def load(folder: Path) -> Ledger:
+    """Read ``claims/``, ``retractions/``, ``exclusions/`` and ``comparisons/`` under ``folder``; any may be missing.
+
+    Raises ``BadInput`` with the file and the key that is wrong.
+    """
+    claims = tuple(_claim(_Note(path)) for path in _files(folder / "claims", "*.md"))
+    retractions = tuple(_retraction(_Note(path)) for path in _files(folder / "retractions", "*.md"))
+    known = {c.id for c in claims}
+    for path, retraction in zip(_files(folder / "retractions", "*.md"), retractions, strict=True):
+        if retraction.claim not in known:
+            raise BadInput(path, f"withdraws {retraction.claim!r}, and there is no such claim", place="claim")
+    exclusions = tuple(_exclusion(_Note(path)) for path in _files(folder / "exclusions", "*.md"))
+    comparisons = tuple(_comparison(path) for path in _files(folder / "comparisons", "*.toml"))
+    _no_twins(folder, "claim", [c.id for c in claims])
+    _no_twins(folder, "retraction", [r.id for r in retractions])
+    _no_twins(folder, "comparison", [c.name for c in comparisons])
+    return Ledger(claims, retractions, exclusions, comparisons)
+
+
+def rows(ledger: Ledger) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The ledger as rows of the store's tables, parents first."""
+    retracted = {r.claim for r in ledger.retractions}
+    for claim in ledger.claims:
+        state = "retracted" if claim.id in retracted else claim.state
+        yield "claim", {
+            "claim": claim.id, "date": claim.date, "state": state, "scope": claim.scope,
+            "statement": claim.statement, "body": claim.body,
+        }  # fmt: skip
+        cited = [("run", name) for name in claim.runs] + [("comparison", name) for name in claim.comparisons]
+        for kind, name in cited + ([("control", claim.control)] if claim.control else []):
+            yield "claim_run", {"claim": claim.id, "kind": kind, "name": name}
+    for retraction in ledger.retractions:
+        yield "retraction", {
+            "retraction": retraction.id, "date": retraction.date, "claim": retraction.claim,
+            "control": retraction.control, "reason": retraction.reason, "body": retraction.body,
+        }  # fmt: skip
+    for exclusion in ledger.exclusions:
+        yield "exclusion", {"run_name": exclusion.run, "date": exclusion.date, "because": exclusion.because}
+    for comparison in ledger.comparisons:
+        yield "comparison", {
+            "name": comparison.name, "title": comparison.title, "design": comparison.design, "note": comparison.note,
+        }  # fmt: skip
+        for letter, side in (("A", comparison.a), ("B", comparison.b)):
+            for place, run in enumerate(side.runs):
+                yield "comparison_run", {"comparison": comparison.name, "side": letter, "place": place, "run_name": run}
+
+
+#: Tables that ``rows`` fills, in the order in which they can be emptied.
+TABLES = ("comparison_run", "comparison", "claim_run", "retraction", "claim", "exclusion")
+
+
+def write_exclusion(folder: Path, run: str, because: str, today: date) -> Path:
+    """Write the dated note that excludes a run. Raises ``BadInput`` where one is there already."""
+    path = folder / "exclusions" / f"{run}.md"
+    if path.exists():
+        raise BadInput(path, "excludes the run already; edit the note, or remove it to take the run back in")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    front = yaml.safe_dump({"run": run, "date": today.isoformat(), "because": because}, sort_keys=False, allow_unicode=True)
+    path.write_text(f"---\n{front}---\n", encoding="utf-8")
+    return path
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    return sorted(p for p in folder.glob(pattern) if p.is_file())
+
+
+def _no_twins(folder: Path, what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(folder, f"two files declare the {what} {name!r}")
+
+
+class _Note:
+    """A Markdown file with YAML front matter, and checked access to its keys."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise BadInput(path, f"is not UTF-8: {error}") from error
+        match = re.match(r"---\n(.*?)\n---\n?(.*)\Z", text.replace("\r\n", "\n"), re.S)
+        if match is None:
+            raise BadInput(path, "has no front matter between two lines of ---")
+        try:
+            data = yaml.safe_load(match[1])
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            raise BadInput(path, f"front matter is not YAML: {str(error).splitlines()[0]}") from error
+        if not isinstance(data, dict):
+            raise BadInput(path, "front matter must be keys and values")
+        self.data: dict[str, Any] = data
+        self.body = match[2].strip()
+
+    def only(self, *known: str) -> None:
+        for key in self.data:
+            if key not in known:
+                raise BadInput(self.path, f"is not a key here; known: {', '.join(known)}", place=str(key))
+
+    def text(self, key: str) -> str:
+        value = self.maybe(key)
+        if value is None:
+            raise BadInput(self.path, "is missing", place=key)
+        return value
+
+    def maybe(self, key: str) -> str | None:
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if isinstance(value, date):
+            return value.isoformat()
+        if not isinstance(value, str):
+            raise BadInput(self.path, f"must be text, not {type(value).__name__}", place=key)
+        return value.strip()
+
+    def name(self, key: str) -> str:
+        value = self.text(key)
+        if not _NAME.fullmatch(value):
+            raise BadInput(self.path, f"{value!r}: lower-case letters, digits, '.', '_' and '-'", place=key)
+        return value
+
+    def day(self, key: str) -> str:
+        value = self.text(key)
+        try:
+            return date.fromisoformat(value).isoformat()
+        except ValueError:
+            raise BadInput(self.path, f"{value!r} is not a date of ISO 8601", place=key) from None
+
+    def names(self, key: str) -> tuple[str, ...]:
+        value = self.data.get(key) or []
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+            raise BadInput(self.path, "must be a list of names", place=key)
+        return tuple(value)
+
+    def choice(self, key: str, choices: tuple[str, ...]) -> str:
+        value = self.text(key)
+        if value not in choices:
+            raise BadInput(self.path, f"{value!r}; one of {', '.join(choices)}", place=key)
+        return value
+
+
+def _claim(note: _Note) -> Claim:
+    note.only("id", "date", "state", "scope", "statement", "runs", "control", "comparisons")
+    claim = Claim(
+        id=note.name("id"),
+        date=note.day("date"),
+        state=note.choice("state", STATES),
+        scope=note.choice("scope", SCOPES),
+        statement=note.text("statement"),
+        runs=note.names("runs"),
+        control=note.maybe("control"),
+        comparisons=note.names("comparisons"),
+        body=note.body,
+    )
+    if claim.state != "open" and claim.control is None:
+        raise BadInput(note.path, "a claim without a control stays open", place="state")
+    return claim
+
+
+def _retraction(note: _Note) -> Retraction:
+    note.only("id", "date", "claim", "control", "reason")
+    return Retraction(
+        id=note.name("id"),
+        date=note.day("date"),
+        claim=note.name("claim"),
+        control=note.maybe("control"),
+        reason=note.text("reason"),
+        body=note.body,
+    )
+
+
+def _exclusion(note: _Note) -> Exclusion:
+    note.only("run", "date", "because")
+    return Exclusion(note.name("run"), note.day("date"), note.text("because"))
+
+
+def _comparison(path: Path) -> Comparison:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(path, f"is not TOML: {error}") from error
+    for key in data:
+        if key not in ("name", "title", "design", "note", "a", "b"):
+            raise BadInput(path, "is not a key of a comparison; known: name, title, design, note, a, b", place=key)
+    for key in ("name", "title", "design"):
+        if not isinstance(data.get(key), str):
+            raise BadInput(path, "must be text", place=key)
+    if not _NAME.fullmatch(data["name"]):
+        raise BadInput(path, f"{data['name']!r}: lower-case letters, digits, '.', '_' and '-'", place="name")
+    if data["design"] not in DESIGNS:
+        raise BadInput(path, f"{data['design']!r}; one of {', '.join(DESIGNS)}", place="design")
+    note = data.get("note")
+    if note is not None and not isinstance(note, str):
+        raise BadInput(path, "must be text", place="note")
+    sides = [_side(path, data, key) for key in ("a", "b")]
+    comparison = Comparison(data["name"], data["title"], data["design"], note, *sides)
+    both = set(sides[0].runs) & set(sides[1].runs)
+    if both:
+        raise BadInput(path, f"run {sorted(both)[0]!r} is on both sides")
+    if comparison.design == "ABBA pairs" and len(sides[0].runs) != len(sides[1].runs):
+        raise BadInput(path, "ABBA pairs need as many runs on side a as on side b", place="design")
+    if comparison.design == "two runs" and (len(sides[0].runs), len(sides[1].runs)) != (1, 1):
+        raise BadInput(path, "two runs are one a side", place="design")
+    return comparison
+
+
+def _side(path: Path, data: dict[str, Any], key: str) -> Side:
+    side = data.get(key)
+    if not isinstance(side, dict) or not isinstance(side.get("label"), str):
+        raise BadInput(path, "must be a table with label and runs", place=key)
+    runs = side.get("runs")
+    if not isinstance(runs, list) or not runs or not all(isinstance(r, str) for r in runs):
+        raise BadInput(path, "must be a list of run names", place=f"{key}.runs")
+    if len(set(runs)) != len(runs):
+        raise BadInput(path, "names a run twice", place=f"{key}.runs")
+    return Side(side["label"], tuple(runs))

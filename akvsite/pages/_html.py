@@ -1,0 +1,94 @@
+"""Text for pages. Everything that comes from a capture goes through here, escaped.
+
+Tables are HTML, not Markdown: names of kernels hold every character that Markdown gives a meaning to.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from akvsite.charts import visible
+from akvsite.estimate import Estimate
+
+#: Characters that mean something to Markdown or HTML; written as entities they are only themselves.
+_SPECIAL = frozenset("&<>\"'`*_[](){}|~^=$#\\!:@+-")
+
+
+def text(value: object) -> str:
+    """Any text, for use in Markdown or between HTML tags: one line, nothing in it is markup."""
+    line = " ".join(visible(value).split())
+    return "".join(f"&#{ord(char)};" if char in _SPECIAL else char for char in line)
+
+
+def code(value: object, limit: int = 0) -> str:
+    """A name, in the font of code; cut in the middle beyond ``limit`` characters, whole in its tooltip."""
+    line = " ".join(visible(value).split())
+    if limit and len(line) > limit:
+        head = limit * 2 // 3
+        short = f"{line[:head]}…{line[-(limit - head - 1) :]}"
+        return f'<code title="{html.escape(line[:2000])}">{text(short)}</code>'
+    return f"<code>{text(line)}</code>"
+
+
+def link(label: object, address: str) -> str:
+    return f'<a href="{html.escape(address)}">{text(label)}</a>'
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A table cell with its HTML and what it sorts by."""
+
+    html: str
+    sort: float | int | str | None = None
+
+
+def estimate(number: Estimate) -> Cell:
+    """A measurement in a cell: always with its band, or with the reason why there is none."""
+    return Cell(text(number.text()), number.value)
+
+
+def counted(number: int | float | None, unit: str = "") -> Cell:
+    """A count or a total of records, which has no band since nothing was estimated. None is unknown."""
+    if number is None:
+        return Cell("unknown", None)
+    shown = f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
+    return Cell(text(f"{shown} {unit}".strip()), number)
+
+
+Value = Cell | str | int | None
+
+
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[Value]], *, caption: str = "", sortable: bool = False
+) -> str:
+    """An HTML table. Strings are text and are escaped; a ``Cell`` is HTML already; None is unknown."""
+    head = "".join(f'<th scope="col">{text(c)}</th>' for c in columns)
+    body = []
+    for row in rows:
+        cells = []
+        for value in row:
+            cell = value if isinstance(value, Cell) else counted(value) if isinstance(value, int) else Cell(text("unknown" if value is None else value))
+            numeric = isinstance(cell.sort, (int, float))
+            sort = "" if cell.sort is None else f' data-sort="{html.escape(str(cell.sort))}"'
+            cells.append(f"<td{' class="akv-number"' if numeric else ''}{sort}>{cell.html}</td>")
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    if not body:
+        body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']
+    marks = " data-akv-table" if sortable else ""
+    title = f"<caption>{text(caption)}</caption>" if caption else ""
+    return (
+        f'\n<div class="akv-table"{" data-search-exclude" if not sortable else ""}>\n<table{marks}>{title}<thead><tr>{head}</tr></thead>'
+        f"<tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n"
+    )
+
+
+def stamp(lines: Iterable[str]) -> str:
+    """What must be seen before anything else on the page. Lines are HTML."""
+    return '\n<div class="akv-stamp" role="note">\n' + "\n".join(f"<p>{line}</p>" for line in lines) + "\n</div>\n"
+
+
+def items(lines: Iterable[str]) -> str:
+    """A list; lines are Markdown or HTML whose captured parts are escaped."""
+    return "\n" + "\n".join(f"- {line}" for line in lines) + "\n"

@@ -1,0 +1,19 @@
+-- For how long was each device seen to work, as a union and as a sum?
+--
+-- The union counts each moment once, however many queues were at work in it; the sum counts it once a queue, and is
+-- no part of a day. Devices of different processes are never pooled.
+--
+-- @run_id      the run
+-- @process_id  the process
+-- @device      the device
+-- @lane        `all`, `kernel`, `copy` or `fill`
+-- @intervals   device records, counted
+-- @first_ns    first start, ns
+-- @last_ns     last end, ns
+-- @union_ns    time covered by at least one interval, ns
+-- @sum_ns      durations added up, ns
+SELECT run_id, process_id, device, lane, count(*) AS intervals, min(start_ns) AS first_ns, max(end_ns) AS last_ns,
+       sum(max(0, end_ns - max(start_ns, coalesce(covered_to, start_ns)))) AS union_ns,
+       sum(end_ns - start_ns) AS sum_ns
+FROM _device_islands
+GROUP BY run_id, process_id, device, lane

@@ -1,0 +1,11 @@
+-- How long did each runner phase take in each step?
+--
+-- @run_id       the run
+-- @step_id      the step; NULL outside every step
+-- @name         the phase
+-- @ns           sum inside the step, ns
+SELECT f.run_id, f.step_id, f.name, sum(f.end_ns - f.start_ns) AS ns
+FROM level1_runner f
+LEFT JOIN step s ON s.id = f.step_id
+WHERE f.end_ns IS NOT NULL AND coalesce(s.warm_up, 0) = 0
+GROUP BY f.run_id, f.step_id, f.name

@@ -1,0 +1,15 @@
+-- Where did the host's time in each step go?
+--
+-- Sums inside each step, by region; layer windows are one region. What no region covers is the remainder, which the
+-- page shows as not attributed.
+--
+-- @run_id   the run
+-- @step_id  the step
+-- @region   name of the region; `layer windows` for all of them
+-- @ns       time inside the step, ns
+SELECT run_id, step_id,
+       CASE WHEN layer IS NOT NULL THEN 'layer windows' ELSE name END AS region,
+       sum(outer_ns) AS ns
+FROM _host_outer
+GROUP BY run_id, step_id, region
+HAVING sum(outer_ns) > 0
