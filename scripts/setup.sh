@@ -58,17 +58,18 @@ want_venv() {
 }
 
 want_packages() {
-  local joined wanted stamp
+  local joined wanted
   joined=$(IFS=,; echo "${extras[*]-}")
   # The stamp knows its folder too: a moved checkout has a .venv that points at the old one.
-  wanted="$PWD $joined $(cksum <pyproject.toml) $(cksum <constraints.txt)"
-  stamp=".venv/akvsite-$1.stamp"
-  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
+  wanted="$PWD $(cksum <pyproject.toml) $(cksum <constraints.txt)"
+  [[ -f .venv/akvsite-$1.stamp && $(<".venv/akvsite-$1.stamp") == "$wanted $joined" ]] && return
   echo "setup: installing akvsite${joined:+[$joined]} into .venv"
   # As variables, so that they bind the build of akvsite itself too; newer pips read the second one for that.
-  PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-    --editable ".${joined:+[$joined]}"
-  echo "$wanted" >"$stamp"
+  PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt .venv/bin/python -m pip install \
+    --quiet --disable-pip-version-check --editable ".${joined:+[$joined]}"
+  # What the site needs is part of everything else.
+  echo "$wanted " >.venv/akvsite-site.stamp
+  echo "$wanted $joined" >".venv/akvsite-$1.stamp"
 }
 
 want_tools
