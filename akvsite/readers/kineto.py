@@ -1,0 +1,253 @@
+"""Chrome trace JSON as torch's profiler (Kineto) writes it, plain or gzip: CUDA, ROCm, XPU, MTIA and CPU.
+
+- Host intervals go to ``level2_host``, engine and profiler step annotations to ``step`` as well.
+- Device intervals go to ``level3_device``. Synchronization rows that the profiler draws on a queue are kept there with
+  kind ``wait``: they are no work. ``gpu_user_annotation`` is no row: the profiler draws it around device records.
+- Runtime and driver calls go to ``level4_edge``; ``[memory]`` instants to ``memory_event``.
+- Everything else is counted by kind and reason, and what cannot be used goes to the quarantine as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from akvsite.errors import BadInput
+from akvsite.readers import _kineto_words as words
+from akvsite.readers._escape import escape, escape_text
+from akvsite.readers._head import BLOCK, Blocks
+from akvsite.readers._kineto_events import Decoder
+from akvsite.readers._kineto_json import CHUNK, Beside, Broken, Stream, Stretch
+from akvsite.readers._kineto_rows import BAD_TIME, DEVICE, LEAST, MOST, Builder, Processes, whole
+from akvsite.reading import BATCH_ROWS, Counted, Ending, Fact, Part, Process, Rejected, Rows
+
+_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:')
+_LIST_OF_EVENTS = re.compile(rb'^\s*\[\s*(?:\{(?:[^{}]|\{[^{}]*\})*?"ph"\s*:|\]\s*$)')
+_TIMES = ("start_ns", "end_ns", "at_ns")
+
+
+class Kineto:
+    NAME = "kineto"
+    VERSION = 1
+    ABOUT = "Chrome trace JSON of torch's profiler (Kineto), plain or gzip"
+    LEVEL = "device"
+
+    def __init__(self, block: int = BLOCK, chunk: int = CHUNK) -> None:
+        self._block = block
+        self._chunk = chunk
+
+    def sniff(self, head: bytes, path: Path) -> bool:
+        if not head:
+            return path.name.endswith((".json", ".json.gz"))
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if text.startswith(b"{"):
+            return _EVENTS_KEY.search(head) is not None or b'"deviceProperties"' in head and b'"schemaVersion"' in head
+        return _LIST_OF_EVENTS.match(text) is not None
+
+    def read(self, path: Path) -> Iterator[Part]:
+        reading = _Reading(path, self._block, self._chunk)
+        yield from reading.events()
+        yield from reading.processes()
+        yield from reading.rows()
+        yield from reading.facts()
+        yield from reading.counts()
+        yield reading.ending()
+
+
+class _Reading:
+    """One file, from its bytes to its parts. The steps of ``Kineto.read``, in their order."""
+
+    def __init__(self, path: Path, block: int, chunk: int) -> None:
+        self._path = path
+        self._blocks = Blocks(path, block)
+        self._stream = Stream(iter(self._blocks), chunk)
+        self._decoder = Decoder()
+        self._builder = Builder()
+        self._beside: dict[str, Any] = {}
+        self._base = 0
+        self._main = 0
+        self._rank: int | None = None
+
+    def events(self) -> Iterator[Part]:
+        """Everything in the file, once; rows wait in the builder."""
+        anything = False
+        for part in self._stream.parts(self._decoder.is_whole):
+            if isinstance(part, Stretch):
+                anything = True
+                yield from self._builder.add(self._decoder.chunk(part))
+            elif isinstance(part, Broken):
+                if part.why == "neither an object nor a list":
+                    raise BadInput(self._path.name, f"not JSON: {part.why}")
+                self._decoder.events += 1
+                self._builder.count("no event", "quarantine")
+                place = f"event {self._decoder.events}, byte {part.at}"
+                yield Rejected(part.why, place, escape(part.raw))
+            else:
+                self._remember(part)
+        self._builder.finish()
+        if not anything and self._blocks.cut is not None and "damaged" in self._blocks.cut and not self._beside:
+            raise BadInput(self._path.name, self._blocks.cut)
+        yield from self._take_base()
+
+    def _remember(self, part: Beside) -> None:
+        known = {*words.SOFTWARE, *words.CAPTURE, "deviceProperties", "distributedInfo", "baseTimeNanoseconds"}
+        if part.raw is not None and part.key in known:
+            try:
+                self._beside[part.key] = json.loads(part.raw, parse_float=Decimal)
+            except (ValueError, RecursionError, ArithmeticError):
+                return
+
+    def _take_base(self) -> Iterator[Part]:
+        base = self._beside.get("baseTimeNanoseconds")
+        if base is None:
+            return
+        number = whole(base)
+        if number is None or not 0 <= number:
+            yield Rejected(BAD_TIME, "baseTimeNanoseconds", str(base)[:1000])
+        else:
+            self._base = number
+
+    def processes(self) -> Iterator[Part]:
+        found = self._builder.processes
+        info = self._beside.get("distributedInfo")
+        self._rank = whole(info.get("rank")) if isinstance(info, dict) else None
+        device_rows = any(fate == "level3_device" for _, fate in self._builder.counts)
+        self._main = _profiled(found)
+        if self._main == len(found.found):
+            if not device_rows:
+                return
+            found.of_text("unknown")
+        for index, process in enumerate(found.found):
+            name = self._builder.names.get(process.pid) or self._builder.labels.get(process.pid)
+            yield Process(index, process.pid, self._rank, name)
+
+    def rows(self) -> Iterator[Part]:
+        table = ""
+        waiting: list[pa.Table] = []
+        for name, rows in self._builder.held.replay():
+            if name != table or sum(w.num_rows for w in waiting) + rows.num_rows > BATCH_ROWS:
+                if waiting:
+                    yield Rows(table, pa.concat_tables(waiting))
+                table, waiting = name, []
+            rejected, rows = self._settle(name, rows)
+            yield from rejected
+            if rows.num_rows:
+                waiting.append(rows)
+        if waiting:
+            yield Rows(table, pa.concat_tables(waiting))
+
+    def _settle(self, table: str, rows: pa.Table) -> tuple[list[Rejected], pa.Table]:
+        """``rows`` on the capture's own axis, and with the process of device rows."""
+        rejected: list[Rejected] = []
+        if self._base:
+            rejected, rows = self._on_axis(table, rows)
+        if table == "level3_device":
+            at = rows.schema.get_field_index("process")
+            rows = rows.set_column(at, "process", pa.array(self._owners(rows), pa.int64()))
+        return rejected, rows
+
+    def _on_axis(self, table: str, rows: pa.Table) -> tuple[list[Rejected], pa.Table]:
+        times = [name for name in _TIMES if name in rows.column_names]
+        too_far = pa.scalar(MOST - self._base, pa.int64())
+        fits = np.ones(rows.num_rows, bool)
+        for name in times:
+            fits &= pc.fill_null(pc.less_equal(rows.column(name), too_far), True).to_numpy()
+        rejected = []
+        if not fits.all():
+            for row in rows.filter(pa.array(~fits)).to_pylist():
+                # The base came after the events: the record's bytes are gone, its values are not.
+                raw = json.dumps({k: v for k, v in row.items() if v is not None and k != "process"})
+                rejected.append(Rejected(BAD_TIME, f"{table}, relative to baseTimeNanoseconds {self._base}", raw))
+                self._builder.recount(table, "quarantine")
+            rows = rows.filter(pa.array(fits))
+        for name in times:
+            at = rows.schema.get_field_index(name)
+            rows = rows.set_column(at, name, pc.add(rows.column(name), pa.scalar(self._base, pa.int64())))
+        return rejected, rows
+
+    def _owners(self, rows: pa.Table) -> Any:
+        """The process of each device row: the one whose call has its correlation id, else the profiled one."""
+        owners = np.full(rows.num_rows, self._main, np.int64)
+        callers = [i for i, p in enumerate(self._builder.processes.found) if p.calls]
+        if len(callers) > 1:
+            ids = rows.column("correlation").to_numpy()
+            for index in callers:
+                known = self._builder.processes.found[index].correlations
+                if index != self._main and known:
+                    owners[np.isin(ids, np.concatenate(known))] = index
+            main = self._builder.processes.found[self._main].correlations
+            if main:
+                owners[np.isin(ids, np.concatenate(main))] = self._main
+        return owners
+
+    def facts(self) -> Iterator[Part]:
+        for part, keys in (("software", words.SOFTWARE), ("capture", words.CAPTURE)):
+            yield from (Fact(part, k, v) for k in keys if (v := _plain(self._beside.get(k))) is not None)
+        info = self._beside.get("distributedInfo")
+        if isinstance(info, dict):
+            for key in words.DISTRIBUTED:
+                if (value := _plain(info.get(key))) is not None:
+                    yield Fact("capture", f"distributed.{key}", value)
+        if self._base:
+            yield Fact("capture", "baseTimeNanoseconds", str(self._base))
+        if self._builder.window is not None:
+            start, end = self._builder.window
+            yield Fact("capture", "profiler window start_ns", str(start + self._base))
+            if end is not None:
+                yield Fact("capture", "profiler window end_ns", str(end + self._base))
+        yield from _device_facts(self._beside.get("deviceProperties"))
+
+    def counts(self) -> Iterator[Part]:
+        for (what, fate), count in sorted(self._builder.counts.items()):
+            if count:
+                yield Counted(what, fate, count)
+
+    def ending(self) -> Ending:
+        last = self._builder.last
+        if last is not None:
+            last += self._base
+        repaired = dict(self._decoder.mended + self._builder.mended)
+        return Ending(
+            truncated=self._stream.cut is not None or self._blocks.cut is not None,
+            last_ns=last if last is not None and LEAST <= last <= MOST else None,
+            repaired=repaired,
+        )
+
+
+def _profiled(processes: Processes) -> int:
+    """The process that a file's device rows belong to: most runtime calls, else most host rows; one past the last: none."""
+    found = processes.found
+    candidates = [i for i, p in enumerate(found) if p.host_rows]
+    if not candidates:
+        return len(found)
+    return max(candidates, key=lambda i: (found[i].calls, found[i].host_rows, -i))
+
+
+def _plain(value: Any) -> str | None:
+    if isinstance(value, bool) or value is None:
+        return None if value is None else str(value).lower()
+    if isinstance(value, int | Decimal):
+        return str(value)[:40]
+    return escape_text(value)[:200] if isinstance(value, str) and value else None
+
+
+def _device_facts(properties: Any) -> Iterator[Fact]:
+    if not isinstance(properties, list):
+        return
+    for number, device in enumerate(properties[:1024]):
+        if isinstance(device, dict):
+            index = _plain(device.get("id")) or str(number)
+            for key in words.DEVICE_PROPERTIES:
+                if (value := _plain(device.get(key))) is not None:
+                    yield Fact("device", f"{index}.{key}", value)
+
+
+READER = Kineto()
