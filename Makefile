@@ -25,7 +25,7 @@ test: ## install everything and run every check and every test
 
 bench: ## run the benchmarks
 	@scripts/setup.sh site
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit; done
+	@for script in $(wildcard benchmarks/*.py); do echo "== $$script"; $(BIN)/python "$$script" || exit; done
 
 constraints: ## resolve constraints.txt again
 	scripts/constraints.sh
