@@ -99,7 +99,7 @@ def test_a_file_gives_nobody_away(path: Path) -> None:
     ("text", "what"),
     [
         (b'{"traceName": "/home/ada/run.json"}', "a home folder"),
-        (b'"/work/run/trace.json"', "a folder of one machine"),
+        (b'"/tmp/run/trace.json"', "a folder of one machine"),
         (b'{"hostname": "node7"}', "a host or user name"),
         (b"LOGNAME=ada", "an environment row"),
         (b"GPU-01234567-89ab-cdef-0123-456789abcdef", "a UUID"),
