@@ -18,6 +18,8 @@ _TIME = ((Decimal("1e-9"), "ns"), (Decimal("1e-6"), "us"), (Decimal("1e-3"), "ms
 _BYTES = tuple((Decimal(1024**power), name) for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB")))
 _BYTE_RATES = tuple((factor, f"{name}/s") for factor, name in _BYTES)
 _FAMILY = {name: family for family in (_TIME, _BYTES, _BYTE_RATES) for _, name in family} | {"bytes": _BYTES}
+#: Decimals that a whole number of nanoseconds has in each unit.
+_NS_DECIMALS = {"ns": 0, "us": 3, "ms": 6, "s": 9}
 #: Units that read better as a sign.
 _SIGN = {"ratio": "×", "1": ""}
 
@@ -180,8 +182,8 @@ def _written(value: float, low: float | None, high: float | None, unit: str) -> 
         context.prec = 700  # any two floats can be subtracted and rounded without an error
         centre, ends, shown = _scaled(Decimal(str(_plain(value))), ends, unit)
         decimals = _supported_decimals(centre, ends)
-        if isinstance(_plain(value), int) and _FAMILY.get(unit) is _TIME:
-            decimals = min(decimals, _whole_unit_decimals(unit, shown))
+        if unit == "ns" and isinstance(_plain(value), int):
+            decimals = min(decimals, _NS_DECIMALS[shown])  # a whole nanosecond is not divided
         below = _digits(ends[0], decimals, ROUND_FLOOR) if ends[0] is not None else "unbounded"
         above = _digits(ends[1], decimals, ROUND_CEILING) if ends[1] is not None else "unbounded"
         return _digits(centre, decimals, ROUND_HALF_EVEN), below, above, shown
@@ -223,12 +225,6 @@ def _supported_decimals(value: Decimal, ends: list[Decimal | None]) -> int:
 
 def _decimals_for(number: Decimal, digits: int) -> int:
     return digits - 1 - number.adjusted() if number else 0
-
-
-def _whole_unit_decimals(unit: str, shown: str) -> int:
-    """Decimals at which a whole ``unit`` is the last digit in ``shown``: a tick is not divided."""
-    factor = {name: factor for factor, name in _TIME}
-    return (factor[shown] / factor[unit]).adjusted()
 
 
 def _digits(number: Decimal, decimals: int, rounding: str) -> str:

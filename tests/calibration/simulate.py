@@ -1,4 +1,4 @@
-"""Simulated runs whose truth is known exactly. Every function takes a seeded generator and returns whole arrays.
+"""Simulated runs whose truth is known exactly: a seeded generator in, whole arrays out.
 
 A run is a stationary AR(1) series with standard normal values (phi: correlation of neighbouring steps), to
 which spikes are added: a share ``SPIKE_SHARE`` of steps takes an exponential extra of mean ``SPIKE_MEAN``,
@@ -55,7 +55,7 @@ def run_statistics(
 def abba(
     rng: np.random.Generator, repeats: int, order: str, ratio: float, drift: float, noise: float = 0.01
 ) -> tuple[Floats, Floats]:
-    """(repeats, k) statistics of A and of B, made in ``order`` while the host drifts by ``drift`` from first to last."""
+    """(repeats, k) statistics of A and of B, made in ``order`` while the host drifts by ``drift`` in all."""
     which = np.array([made == "B" for made in order])
     level = np.where(which, ratio, 1.0) * (1 + drift * np.linspace(0, 1, len(order)))
     values = level * np.exp(noise * rng.standard_normal((repeats, len(order))))
@@ -71,7 +71,7 @@ def triples(
     overlap: float,
     noise: float = 0.02,
 ) -> tuple[Floats, Floats, Floats]:
-    """(repeats, k) times of copy alone, compute alone and both, where ``overlap`` of the shorter one is hidden."""
+    """(repeats, k) times of copy, of compute and of both, where ``overlap`` of the shorter is hidden."""
     both = copy + compute - overlap * min(copy, compute)
     return tuple(  # type: ignore[return-value]
         time * (1 + noise * rng.standard_normal((repeats, k))) for time in (copy, compute, both)
