@@ -17,18 +17,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from akvsite import link, manifest, readers
+from akvsite import link, manifest, questions, readers
 from akvsite.errors import BadInput
 from akvsite.manifest import Manifest
 from akvsite.reading import Counted, Ending, Fact, Part, Process, Reader, Rejected, Rows
 from akvsite.readers import bundle
 from akvsite.store import RowWriter, Store
-from akvsite.tables import LEVELS
+from akvsite.tables import CAPTURED, LEVELS
 
 #: Raised when ingest itself (links, steps, coverage) would give other rows from the same parts.
 VERSION = 1
 
 Progress = Callable[[str], None]
+
+#: Fates that are a place in a table; any other is a reason.
+STORED = frozenset(CAPTURED)
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,13 @@ def ingest(store: Store, captures: Iterable[Capture], *, replace: bool = False, 
     """
     for capture in captures:
         yield _ingest_one(store, capture, replace, progress or (lambda _: None))
+
+
+def install_views(store: Store) -> None:
+    """Make the store's views equal to the questions."""
+    with store.transaction():
+        for statement in questions.statements(store.connection):
+            store.connection.execute(statement)
 
 
 def _of_files(name: str, files: Sequence[Path]) -> Capture:
@@ -238,7 +248,7 @@ def _insert_run(store: Store, capture: Capture) -> int:
             "timing": declared.timing if declared else "unknown",
             "warm_up_steps": declared.warm_up_steps if declared else None,
             "started": declared.started if declared else None,
-            "clock": declared.clock if declared else "unknown",
+            "clock": declared.clock if declared else "vendor, unproven" if capture.level >= LEVELS.index("device") else "unknown",
             "note": declared.note if declared else None,
             "declared": int(declared is not None),
         },

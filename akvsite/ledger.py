@@ -122,7 +122,9 @@ def rows(ledger: Ledger) -> Iterator[tuple[str, dict[str, Any]]]:
         }  # fmt: skip
         for letter, side in (("A", comparison.a), ("B", comparison.b)):
             for place, run in enumerate(side.runs):
-                yield "comparison_run", {"comparison": comparison.name, "side": letter, "place": place, "run_name": run}
+                yield "comparison_run", {
+                    "comparison": comparison.name, "side": letter, "label": side.label, "place": place, "run_name": run,
+                }  # fmt: skip
 
 
 #: Tables that ``rows`` fills, in the order in which they can be emptied.

@@ -461,6 +461,7 @@ class ComparisonRun(Row):
     __foreign__ = ("FOREIGN KEY (comparison) REFERENCES comparison (name) ON DELETE CASCADE",)
     comparison: Annotated[str, Col("name of the comparison")]
     side: Annotated[str, Col("`A` or `B`")]
+    label: Annotated[str, Col("what the side is called")]
     place: Annotated[int, Col("place on its side, from 0; in ABBA pairs the pair")]
     run_name: Annotated[str, Col("name of the run")]
 

@@ -295,6 +295,7 @@ CREATE TABLE comparison (
 CREATE TABLE comparison_run (
   comparison TEXT NOT NULL,
   side TEXT NOT NULL,
+  label TEXT NOT NULL,
   place INTEGER NOT NULL,
   run_name TEXT NOT NULL,
   PRIMARY KEY (comparison, side, place),

@@ -1,0 +1,324 @@
+"""The command line: thin, and the only place where an error becomes an exit code.
+
+Exit codes: 0 done, 2 the input cannot be used (one line on standard error says why), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from akvsite import __version__
+from akvsite.errors import BadInput
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Read captures of LLM decode engines, and build a site that a team can review.",
+)
+
+StoreFile = Annotated[Path, typer.Option("--store", help="The SQLite file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+STORE = Path("akvsite.db")
+
+
+def main() -> None:
+    """Run the command and turn what went wrong into a line and an exit code."""
+    try:
+        app(standalone_mode=False)
+    except BadInput as error:
+        _stop(str(error), 2)
+    except typer.Abort:
+        _stop("interrupted; nothing was half written", 130)
+    except KeyboardInterrupt:
+        _stop("interrupted; nothing was half written", 130)
+    except BrokenPipeError:
+        # The reader of a pipe went away: no error, and nothing more may be written to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except sqlite3.OperationalError as error:
+        _stop(f"the store: {error}", 2)
+    except OSError as error:
+        _stop(f"{error.filename or 'files'}: {error.strerror or error}", 2)
+    except Exception as error:
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            _stop(error.format_message(), 2)
+        raise
+
+
+def _stop(line: str, code: int) -> None:
+    _clear()
+    print(f"akvsite: {line}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _progress(line: str) -> None:
+    """One line that is written over, and only where a person looks on."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{line[:100]}", end="", file=sys.stderr, flush=True)
+
+
+def _clear() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@app.command(epilog="Example: akvsite ingest captures/ · akvsite ingest rank0.json.gz rank1.json.gz --run two-ranks")
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files, capture folders, or folders of captures.")],
+    store: StoreFile = STORE,
+    run: Annotated[str | None, typer.Option("--run", help="Make all files one run of this name, a file a rank.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace runs whose files have changed.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Read captures into the store. The same capture is not read twice."""
+    from akvsite import ingest as way
+    from akvsite.store import Store
+
+    captures = way.plan(paths, run)
+    done: list[dict[str, Any]] = []
+    with Store.open(store) as opened:
+        for outcome in way.ingest(opened, captures, replace=replace, progress=_progress):
+            _clear()
+            stored = sum(n for (_, fate), n in outcome.counts.items() if fate in way.STORED)
+            counted = sum(outcome.counts.values()) - stored - outcome.quarantined
+            done.append(
+                {
+                    "run": outcome.run, "action": outcome.action, "stored": stored, "counted": counted,
+                    "quarantined": outcome.quarantined, "truncated": outcome.truncated, "notes": outcome.notes,
+                }
+            )  # fmt: skip
+            if not json:
+                said = outcome.action if outcome.action == "unchanged" else (
+                    f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
+                )
+                print(f"{outcome.run}: {said}")
+                for name in outcome.truncated:
+                    print(f"  {name} was cut short: what came before the cut is stored")
+                for note in outcome.notes:
+                    print(f"  {note}")
+        way.install_views(opened)
+    if json:
+        _json(done)
+
+
+@app.command(epilog="Example: akvsite build --out site")
+def build(
+    store: StoreFile = STORE,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the HTML; replaced when the build is done.")] = Path("site"),
+    project: Annotated[Path, typer.Option("--project", help="Checkout that holds mkdocs.yml and site_src/.")] = Path(),
+    captures: Annotated[Path, typer.Option("--captures", help="Folder with claims/, retractions/, exclusions/ and comparisons/.")] = Path("captures"),
+    json: AsJson = False,
+) -> None:
+    """Write the pages and make the site. `mkdocs serve` shows the same pages and reloads when this runs again."""
+    from akvsite import site
+    from akvsite.store import Store
+
+    if not store.is_file():
+        raise BadInput(store, "no such store; make one with `akvsite ingest PATH`")
+    with Store.open(store) as opened:
+        built = site.build(opened, project, captures, out, _progress)
+    _clear()
+    if json:
+        _json([{"pages": built.pages, "charts": built.charts, "changed_files": built.changed, "out": str(out)}])
+    else:
+        print(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
+
+
+@app.command(epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0")
+def compare(
+    a: Annotated[str, typer.Argument(help="Name of a run.")],
+    b: Annotated[str, typer.Argument(help="Name of another run.")],
+    store: StoreFile = STORE,
+    json: AsJson = False,
+) -> None:
+    """Two runs side by side: what differs before any number, then the differences with their bands."""
+    from akvsite.pages import _compare
+    from akvsite.site import SiteDesk
+    from akvsite.store import Store
+
+    with Store.read(store) as opened:
+        desk = SiteDesk(opened)
+        members = [{"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]} for side, name in (("A", a), ("B", b))]
+        found = _compare.compare(desk, members, (a, b), "two runs")
+    facts = [*found.outputs, *found.contract, *found.load]
+    numbers = [
+        {"statistic": name, "A": found.runs[0].numbers[name], "B": found.runs[1].numbers[name],
+         "B minus A": found.difference.get(name), "B over A": found.ratio.get(name)}
+        for name in _compare.STATISTICS
+    ]  # fmt: skip
+    if json:
+        _json(
+            {
+                "use": found.use, "refusal": found.refusal,
+                "differences": [{"part": f.part, "key": f.key, "A": list(f.a), "B": list(f.b)} for f in facts],
+                "numbers": [{k: v.as_row() if hasattr(v, "as_row") else v for k, v in row.items()} for row in numbers],
+            }
+        )  # fmt: skip
+        return
+    if found.outputs:
+        print("The outputs differ.")
+    print(f"Use: {found.use}")
+    if found.refusal:
+        print(f"No difference is formed: {found.refusal}")
+    _print([{"part": f.part, "fact": f.key, "A": "; ".join(f.a), "B": "; ".join(f.b)} for f in facts])
+    print()
+    for row in numbers:
+        for key in ("A", "B", "B minus A", "B over A"):
+            if row[key] is not None:
+                print(f"{row['statistic']:5} {key:10} {row[key].text()}")
+
+
+@app.command(epilog="Example: akvsite runs --json")
+def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
+    """The runs in the store, and what each holds."""
+    from akvsite.site import SiteDesk
+    from akvsite.store import Store
+
+    with Store.read(store) as opened:
+        rows = SiteDesk(opened).ask("run_list", order="name")
+    if json:
+        _json(rows)
+    else:
+        keep = ("name", "level", "host", "role", "use", "steps", "requests", "intervals", "calls", "trials", "quarantined")
+        _print([{k: row[k] for k in keep} for row in rows])
+
+
+@app.command(epilog="Example: akvsite show h200-kv-prefetch-device")
+def show(run: Annotated[str, typer.Argument(help="Name of a run.")], store: StoreFile = STORE, json: AsJson = False) -> None:
+    """One run: what it may be used for, what was seen, its facts, and its step times with their bands."""
+    import numpy as np
+
+    from akvsite import estimators
+    from akvsite.pages._run import load
+    from akvsite.site import SiteDesk
+    from akvsite.store import Store
+
+    with Store.read(store) as opened:
+        desk = SiteDesk(opened)
+        found = load(desk, _run(desk, run))
+        facts = desk.ask("fact_list", run_id=found.id, order="part,key")
+        account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
+        steps = desk.columns("step_time", run_id=found.id, warm_up=0, order="process_id,start_ns,step_id")["duration_ns"]
+    kept = np.array([d for d in steps.tolist() if d is not None and d == d], dtype=np.int64)
+    numbers = {}
+    if len(kept):
+        numbers = {"mean step": found.marked(estimators.mean(kept, unit="ns"))}
+        numbers |= {f"p{round(100 * p)} step": found.marked(estimators.quantile(kept, p, unit="ns")) for p in (0.5, 0.95)}
+    if json:
+        _json(
+            {
+                "run": found.listed, "because": found.use_because, "seen": list(found.coverage), "facts": facts,
+                "records": account, "numbers": {k: v.as_row() for k, v in numbers.items()},
+            }
+        )  # fmt: skip
+        return
+    print(f"{found.name}: level {found.level}, {found.use} ({found.use_because})")
+    print(f"seen: {found.seen() or 'no device records and no calls'}")
+    for name, number in numbers.items():
+        print(number.text(name))
+    print()
+    _print([{k: f[k] for k in ("part", "key", "value")} for f in facts])
+    print()
+    _print([{k: r[k] for k in ("path", "what", "fate", "count")} for r in account])
+
+
+@app.command(epilog='Example: akvsite exclude h200-decode-off-a3 --because "another job ran on the card"')
+def exclude(
+    run: Annotated[str, typer.Argument(help="Name of a run.")],
+    because: Annotated[str, typer.Option("--because", help="The reason, for everybody to read.")],
+    store: StoreFile = STORE,
+    captures: Annotated[Path, typer.Option("--captures", help="Folder in which the dated note is kept.")] = Path("captures"),
+) -> None:
+    """Leave a run out of numbers and comparisons, with a dated note. Nothing is deleted."""
+    from akvsite import ledger, site
+    from akvsite.store import Store
+
+    if not because.strip():
+        raise BadInput("--because", "is empty: say why")
+    with Store.read(store) as reading:
+        _run(site.SiteDesk(reading), run)
+    if not captures.is_dir():
+        raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
+    note = ledger.write_exclusion(captures, run, because.strip(), date.today())
+    with Store.open(store) as opened:
+        site.take_notes(opened, captures)
+    print(f"{run} is excluded; the note is {note}")
+
+
+@app.command(epilog="Example: akvsite formats --json")
+def formats(json: AsJson = False) -> None:
+    """The capture formats that can be read."""
+    from akvsite import readers
+
+    rows = [
+        {"format": "bundle", "version": 1, "about": "a folder with a capture.toml and its level files"},
+        *({"format": r.NAME, "version": r.VERSION, "about": r.ABOUT} for r in readers.readers()),
+    ]
+    _json(rows) if json else _print(rows)
+
+
+@app.command(epilog='Example: akvsite sql "SELECT name, count(*) FROM level4_edge GROUP BY name" --json')
+def sql(query: Annotated[str, typer.Argument(help="One SQL statement; the store is open for reading only.")], store: StoreFile = STORE, json: AsJson = False) -> None:
+    """Ask the store. Tables and questions are described on the Schema and Method pages."""
+    from akvsite.store import Store
+
+    with Store.read(store) as opened:
+        try:
+            rows = opened.rows(query)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise BadInput("query", str(error)) from error
+    _json(rows) if json else _print(rows)
+
+
+@app.command(epilog="Example: akvsite doctor")
+def doctor(store: StoreFile = STORE, json: AsJson = False) -> None:
+    """Whether what the commands need is there, and what a store holds. Says what to do about what is not."""
+    from akvsite import doctor as checks
+
+    rows = checks.examine(store)
+    _json(rows) if json else _print(rows)
+    if any(row["state"] == "missing" for row in rows):
+        raise typer.Exit(1)
+
+
+@app.callback(invoke_without_command=True)
+def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(__version__)
+        raise typer.Exit()
+
+
+def _run(desk: Any, name: str) -> dict[str, Any]:
+    rows = desk.ask("run_list", name=name)
+    if not rows:
+        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
+    found: dict[str, Any] = rows[0]
+    return found
+
+
+def _json(value: object) -> None:
+    import json
+
+    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False, default=str))
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    """Rows as aligned columns; what a capture put into them cannot move the cursor."""
+    from akvsite.charts import visible
+
+    if not rows:
+        print("none")
+        return
+    names = list(rows[0])
+    cells = [[visible("" if row[n] is None else row[n]) for n in names] for row in rows]
+    widths = [min(60, max(len(n), *(len(line[i]) for line in cells))) for i, n in enumerate(names)]
+    for line in [names, *cells]:
+        print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())

@@ -1,0 +1,185 @@
+"""Two sets of runs, side by side: what differs before them, and by how much their steps differ.
+
+No verdict is drawn. A mixture of levels or roles is shown side by side and no difference is formed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from akvsite import estimators
+from akvsite.estimate import Estimate, unknown
+from akvsite.pages import Desk, Record
+
+#: Facts that say what came out; where they differ, the two sides did not do the same work.
+OUTPUTS = ("output_hash", "quality", "errors")
+
+STATISTICS = ("mean", "p50", "p95")
+
+
+@dataclass(frozen=True)
+class OneRun:
+    """A run in a comparison, with its steps after the cut, int64 ns (n,)."""
+
+    side: str
+    place: int
+    name: str
+    steps: np.ndarray
+    numbers: dict[str, Estimate]
+    facts: dict[tuple[str, str], str]
+    listed: Record
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact that is not the same everywhere: the values on each side, each once, with how many runs say so."""
+
+    part: str
+    key: str
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+
+@dataclass
+class Compared:
+    """Everything a comparison can say."""
+
+    labels: tuple[str, str]
+    design: str
+    runs: list[OneRun]
+    absent: list[str]
+    outputs: list[Difference]
+    contract: list[Difference]
+    load: list[Difference]
+    refusal: str
+    use: str
+    sides: dict[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
+    difference: dict[str, Estimate] = field(default_factory=dict)
+    ratio: dict[str, Estimate] = field(default_factory=dict)
+    shift: dict[float, Estimate] = field(default_factory=dict)
+
+    def of_side(self, side: str) -> list[OneRun]:
+        return [r for r in self.runs if r.side == side]
+
+
+def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], design: str) -> Compared:
+    """``members`` are rows with ``side``, ``place``, ``run`` and ``run_id`` (None where the store lacks the run)."""
+    runs = [_run(desk, m) for m in members if m["run_id"] is not None]
+    absent = [m["run"] for m in members if m["run_id"] is None]
+    differences = _differences(runs)
+    found = Compared(
+        labels=labels,
+        design=design,
+        runs=runs,
+        absent=absent,
+        outputs=[d for d in differences if d.part == "contract" and d.key in OUTPUTS],
+        contract=[d for d in differences if d.part not in ("load", "capture") and not (d.part == "contract" and d.key in OUTPUTS)],
+        load=[d for d in differences if d.part in ("load", "capture")],
+        refusal=_refusal(runs, absent),
+        use=_use(runs),
+    )
+    if not found.refusal:
+        _estimate(found)
+    return found
+
+
+def _run(desk: Desk, member: Record) -> OneRun:
+    columns = desk.columns("step_time", run_id=member["run_id"], warm_up=0, order="process_id,start_ns,step_id")
+    known = [d is not None and d == d for d in columns["duration_ns"].tolist()]
+    steps = columns["duration_ns"][np.array(known, dtype=bool)].astype(np.int64)
+    numbers = {
+        "mean": estimators.mean(steps, unit="ns"),
+        "p50": estimators.quantile(steps, 0.5, unit="ns"),
+        "p95": estimators.quantile(steps, 0.95, unit="ns"),
+    }
+    facts = {(f["part"], f["key"]): f["value"] for f in desk.ask("fact_list", run_id=member["run_id"], order="part,key")}
+    about = desk.ask("run_list", run_id=member["run_id"])[0]
+    declared = desk.ask("run_about", run_id=member["run_id"])[0]
+    for key, value in (
+        ("level", about["level"]), ("host", about["host"]), ("host role", about["role"]), ("engine", about["engine"]),
+        ("timing events", declared["timing"]), ("warm-up steps cut", declared["warm_up_steps"]),
+    ):  # fmt: skip
+        facts["run", key] = "unknown" if value is None else str(value)
+    return OneRun(member["side"], member["place"], member["run"], steps, numbers, facts, about)
+
+
+def _differences(runs: Sequence[OneRun]) -> list[Difference]:
+    keys = dict.fromkeys(key for run in runs for key in run.facts)
+    found = []
+    for part, key in sorted(keys, key=lambda k: (k[0] != "run", k[0] != "contract", k)):
+        values = {side: [r.facts.get((part, key), "not stated") for r in runs if r.side == side] for side in ("A", "B")}
+        if len({v for side in values.values() for v in side}) > 1:
+            found.append(Difference(part, key, _tally(values["A"]), _tally(values["B"])))
+    return found
+
+
+def _tally(values: Sequence[str]) -> tuple[str, ...]:
+    distinct = list(dict.fromkeys(values))
+    if len(distinct) == 1 or len(values) == 1:
+        return tuple(distinct)
+    return tuple(f"{value} ({values.count(value)} of {len(values)} runs)" for value in distinct)
+
+
+def _use(runs: Sequence[OneRun]) -> str:
+    uses = {r.listed["use"] for r in runs}
+    if uses == {"speed"}:
+        return "may state speed: level off on a proof host on both sides"
+    if uses <= {"speed", "comparison under the same load"} and uses:
+        return "a comparison under the same load; not a speed"
+    return "structure only: instrumented or undeclared runs are never a speed"
+
+
+def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
+    if absent:
+        return f"not in the store: {', '.join(absent)}"
+    excluded = [r.name for r in runs if r.listed["use"] == "nothing"]
+    if excluded:
+        return f"excluded by a dated note: {', '.join(excluded)}"
+    levels = sorted({r.listed["level"] for r in runs})
+    roles = sorted({r.listed["role"] for r in runs})
+    if len(levels) > 1:
+        return f"levels {' and '.join(levels)} are not pooled: their runs are shown side by side"
+    if len(roles) > 1:
+        return f"host roles {' and '.join(roles)} are not pooled: their runs are shown side by side"
+    if not all(len(r.steps) for r in runs):
+        return f"no finished step after the cut in {', '.join(r.name for r in runs if not len(r.steps))}"
+    return ""
+
+
+def _estimate(found: Compared) -> None:
+    a, b = found.of_side("A"), found.of_side("B")
+    for name in STATISTICS:
+        values = [np.array([r.numbers[name].value for r in side], dtype=np.float64) for side in (a, b)]
+        found.sides[name] = tuple(replace(estimators.over_runs(v, unit="ns"), use=found.use) for v in values)  # type: ignore[assignment]
+        if found.design == "two runs":
+            difference = estimators.difference_of_two_runs(a[0].numbers[name], b[0].numbers[name])
+            ratio = estimators.ratio_of_two_runs(a[0].numbers[name], b[0].numbers[name])
+        elif found.design == "ABBA pairs":
+            order = _order(a, b)
+            difference = estimators.difference_of_paired_runs(values[0], values[1], unit="ns", order=order)
+            ratio = estimators.ratio_of_paired_runs(values[0], values[1], order=order)
+        else:
+            why = "the runs are not paired: each side has its own band, and no band is stated for their difference"
+            difference = unknown(why, "ns", n=len(a) + len(b))
+            ratio = unknown(why, "ratio", n=len(a) + len(b))
+        found.difference[name] = replace(difference, use=found.use)
+        found.ratio[name] = replace(ratio, use=found.use)
+    if found.design == "two runs":
+        found.shift = estimators.decile_shift(a[0].steps, b[0].steps, unit="ns")
+    elif found.design == "ABBA pairs":
+        found.shift = estimators.decile_shift([r.steps for r in a], [r.steps for r in b], unit="ns")
+    found.shift = {p: replace(e, use=found.use) for p, e in found.shift.items()}
+
+
+def _order(a: Sequence[OneRun], b: Sequence[OneRun]) -> str | None:
+    """The order in which the runs were made, such as ABBABA, where every capture states its place in it."""
+    placed = []
+    for run in (*a, *b):
+        pair, order = run.facts.get(("capture", "pair")), run.facts.get(("capture", "order"))
+        if pair is None or order is None or not (pair.isdigit() and order.isdigit()):
+            return None
+        placed.append((int(pair), int(order), run.side))
+    return "".join(side for _, _, side in sorted(placed))

@@ -1,0 +1,22 @@
+"""The stamp of a retraction, on every page that a retracted claim stands on."""
+
+from __future__ import annotations
+
+from akvsite.pages import Desk
+from akvsite.pages._html import link, stamp, text
+
+
+def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | None = None) -> str:
+    """The stamps of a run or comparison; ``root`` leads from the page to the top of the site."""
+    rows = []
+    if run is not None:
+        rows = desk.ask("stamp", name=run, kind="run", order="date,retraction") + desk.ask("stamp", name=run, kind="control", order="date,retraction")
+    if comparison is not None:
+        rows = desk.ask("stamp", name=comparison, kind="comparison", order="date,retraction")
+    if not rows:
+        return ""
+    return stamp(
+        f"Retracted on {text(row['date'])}: a claim that stands on this {'run' if run else 'comparison'} was withdrawn "
+        f"({link(row['retraction'], f'{root}retractions.html#{row["retraction"]}')}). It said: “{text(row['statement'])}” Reason: {text(row['reason'])}"
+        for row in rows
+    )

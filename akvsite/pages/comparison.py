@@ -1,0 +1,127 @@
+"""One page a comparison: what differed beforehand, then the differences with their intervals. No verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from akvsite.charts import Footer, bands, distribution, runs, shift
+from akvsite.estimate import Estimate
+from akvsite.pages import Desk, Page, Record
+from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
+from akvsite.pages._html import Cell, counted, link, stamp, table, text
+from akvsite.pages._stamps import stamps
+
+
+def write(desk: Desk) -> Iterator[Page]:
+    members: dict[str, list[Record]] = {}
+    for row in desk.ask("comparison_list", order="comparison,side,place"):
+        members.setdefault(row["comparison"], []).append(row)
+    for name, rows in members.items():
+        yield Page(f"comparisons/{name}", _page(desk, name, rows))
+
+
+def _page(desk: Desk, name: str, members: list[Record]) -> str:
+    labels = tuple(next(m["label"] for m in members if m["side"] == side) for side in ("A", "B"))
+    found = compare(desk, members, (labels[0], labels[1]), members[0]["design"])
+    page = f"comparisons/{name}"
+    parts = [
+        f"# {text(members[0]['title'])}\n",
+        stamps(desk, "../", comparison=name),
+        _outputs(found),
+        f"\nA: {text(labels[0])} ({len(found.of_side('A'))} runs). B: {text(labels[1])} ({len(found.of_side('B'))} runs). "
+        f"Design: {text(found.design)}. Use: {text(found.use)}.\n",
+        f"\n{text(members[0]['note'])}\n" if members[0]["note"] else "",
+        "\n## What differs before any number\n",
+        _facts(found.contract, "Contract, host and software"),
+        _facts(found.load, "Load and place in the design"),
+        "\n## Step time\n",
+    ]
+    if found.refusal:
+        parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
+    parts += [_numbers(found), _charts(desk, page, found), "\n## Each run\n", _runs(found)]
+    return "\n".join(part for part in parts if part)
+
+
+def _outputs(found: Compared) -> str:
+    stated = [r for r in found.runs if ("contract", "output_hash") in r.facts]
+    lines = []
+    for difference in found.outputs:
+        lines.append(
+            f"The outputs differ ({text(difference.key.replace('_', ' '))}): the two sides did not produce the same. "
+            f"A: {text('; '.join(difference.a))}. B: {text('; '.join(difference.b))}."
+        )
+    if not lines and len(stated) < len(found.runs):
+        lines.append(f"It is unknown whether the outputs are the same: {len(stated)} of {len(found.runs)} captures state their hash.")
+    return stamp(lines) if lines else f"\n{text('The output hash is the same in all runs.')}\n" if found.runs else ""
+
+
+def _facts(differences: Sequence[Difference], caption: str) -> str:
+    rows = [[d.part, d.key, "; ".join(d.a), "; ".join(d.b)] for d in differences]
+    if not rows:
+        return f"\n{text(caption)}: nothing that the captures state differs.\n"
+    return table(["part", "fact", "A", "B"], rows, caption=f"{caption}: what is not the same in all runs")
+
+
+def _numbers(found: Compared) -> str:
+    if not found.difference:
+        return ""
+    rows = []
+    for name in STATISTICS:
+        a, b = found.sides[name]
+        rows.append([name, *(Cell(text(e.text())) for e in (a, b, found.difference[name], found.ratio[name]))])
+    return table(["statistic of a run", "A, over runs", "B, over runs", "B minus A", "B over A"], rows)
+
+
+def _footer(found: Compared, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:
+    levels = sorted({r.listed["level"] for r in found.runs})
+    roles = sorted({r.listed["role"] for r in found.runs})
+    control = "" if levels == ["off"] else "cost of looking unknown, no control: not a speed"
+    return Footer(
+        level=f"{' | '.join(levels)}, {' | '.join(roles)} host", control=control, seen="not from device records",
+        clock="host clock only", method=method, notes=(*notes, f"use: {found.use}") if method else notes,
+    )  # fmt: skip
+
+
+def _charts(desk: Desk, page: str, found: Compared) -> str:
+    a, b = (f"A {found.labels[0]}", f"B {found.labels[1]}")
+    names = {"A": a, "B": b}
+    paired = found.design == "ABBA pairs"
+    parts = []
+    for name in ("p50", "mean"):
+        dots = [
+            runs.Run(names[r.side], r.name, r.numbers[name], f"pair {r.place}" if paired else "") for r in found.runs if len(r.steps)
+        ]
+        sides: list[tuple[str, Estimate]] = list(zip((a, b), found.sides[name], strict=True)) if found.sides else []
+        headline = [("B minus A", found.difference[name])] if found.difference else []
+        if dots:
+            chart = runs.draw(f"What is the {name} step of each run, and of each side?", dots, _footer(found), bands=sides, headline=headline, axis=f"{name} step")
+            parts.append(desk.figure(page, f"runs-{name}", chart, "step_time"))
+    samples = {names[side]: [x for r in found.of_side(side) for x in r.steps.tolist()] for side in ("A", "B")}
+    if all(samples.values()):
+        chart = distribution.draw(
+            "How are the step times of each side distributed?", samples,
+            _footer(found, method="empirical distribution, the steps of a side's runs together", notes=("the runs of a side differ among themselves: see their dots",)),
+            unit="ns", axis="step time",
+        )  # fmt: skip
+        parts.append(desk.figure(page, "distribution", chart, "step_time"))
+    if found.shift:
+        deciles = [(round(100 * p), e) for p, e in found.shift.items()]
+        chart = shift.draw("By how much does each decile of the step time differ, B minus A?", deciles, _footer(found), sides=(a, b), axis="B minus A")
+        parts.append(desk.figure(page, "shift", chart, "step_time"))
+    if found.refusal and not found.difference:
+        rows = [bands.Row(r.name, r.numbers["p50"], names[r.side]) for r in found.runs if len(r.steps)]
+        if rows:
+            chart = bands.draw("What is the p50 step of each run, side by side?", rows, _footer(found), axis="p50 step")
+            parts.append(desk.figure(page, "side-by-side", chart, "step_time"))
+    return "\n".join(parts)
+
+
+def _runs(found: Compared) -> str:
+    def row(run: OneRun) -> list[Cell | str | int | None]:
+        return [
+            Cell(link(run.name, f"../runs/{run.name}.html"), run.name), run.side, run.place, counted(len(run.steps)),
+            *(Cell(text(run.numbers[s].text()), run.numbers[s].value) for s in STATISTICS),
+            run.facts.get(("contract", "output_hash"), "not stated"),
+        ]  # fmt: skip
+
+    return table(["run", "side", "place", "steps after the cut", *STATISTICS, "output hash"], [row(r) for r in found.runs], sortable=True)

@@ -1,0 +1,74 @@
+"""Home: the latest runs by host role, what counts as speed, open claims, recent retractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from akvsite.pages import Desk, Page, Record
+from akvsite.pages._html import Cell, counted, items, link, table, text
+
+LATEST = 15
+
+
+def write(desk: Desk) -> Iterator[Page]:
+    runs = [r for r in desk.ask("run_list", order="-started,name") if not r["excluded"]]
+    parts = [
+        "# What was measured, and how far it is known\n",
+        text(
+            "Captures of LLM decode engines at four levels, with every number's band, what was seen of it, and what it may be used for. "
+            "The pages collect; the engineer judges."
+        )
+        + "\n",
+        "\n## What counts as speed\n",
+        _speed(runs),
+    ]
+    for role, words in (
+        ("proof", "Proof hosts: quiet, capture off"), ("dev", "Development hosts: busy on purpose"), ("unknown", "No host declared"),
+    ):  # fmt: skip
+        of_role = [r for r in runs if r["role"] == role]
+        if not of_role:
+            if role == "proof":
+                parts.append(f"\n## {words}\n\nNo run was captured on a proof host yet.\n")
+            continue
+        parts.append(f"\n## {words}\n" + _table(of_role[:LATEST]))
+        if len(of_role) > LATEST:
+            parts.append(f"\n{len(of_role) - LATEST} more under {link('Runs', 'runs.html')}.\n")
+    parts += [_comparisons(desk), _claims(desk), _retractions(desk)]
+    yield Page("index", "\n".join(parts))
+
+
+def _speed(runs: list[Record]) -> str:
+    speed = [r for r in runs if r["use"] == "speed"]
+    rule = "Speed is stated only from runs at level off on a proof host. Everything else is structure, or a comparison under the same load."
+    if not speed:
+        return f"{text(rule)} No run here states speed.\n"
+    return f"{text(rule)}\n" + items(link(r["name"], f"runs/{r['name']}.html") for r in speed)
+
+
+def _table(runs: list[Record]) -> str:
+    return table(
+        ["run", "level", "host", "steps", "device records", "calls", "captured"],
+        [
+            [Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", counted(r["steps"]), counted(r["intervals"]),
+             counted(r["calls"]), r["started"] or "not stated"]
+            for r in runs
+        ],
+    )  # fmt: skip
+
+
+def _comparisons(desk: Desk) -> str:
+    titles = {r["comparison"]: r["title"] for r in desk.ask("comparison_list", order="comparison")}
+    lines = [link(title, f"comparisons/{name}.html") for name, title in titles.items()]
+    return "\n## Comparisons\n" + (items(lines) if lines else "\nNone declared.\n")
+
+
+def _claims(desk: Desk) -> str:
+    claims = [c for c in desk.ask("claim_list", order="-date,claim") if c["state"] == "open"]
+    lines = [f"{link(c['claim'], f'claims.html#{c["claim"]}')} ({text(c['date'])}): “{text(c['statement'])}”" for c in claims]
+    return "\n## Open claims\n" + (items(lines) if lines else "\nNone.\n")
+
+
+def _retractions(desk: Desk) -> str:
+    rows = desk.ask("retraction_list", order="-date,retraction", limit=5)
+    lines = [f"{link(r['retraction'], f'retractions.html#{r["retraction"]}')} ({text(r['date'])}): {text(r['reason'])}" for r in rows]
+    return "\n## Recent retractions\n" + (items(lines) if lines else "\nNone.\n")

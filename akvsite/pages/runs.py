@@ -1,0 +1,29 @@
+"""All runs in one table that can be sorted and searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from akvsite.pages import Desk, Page
+from akvsite.pages._html import Cell, counted, link, table
+
+
+def write(desk: Desk) -> Iterator[Page]:
+    rows = desk.ask("run_list", order="name")
+    body = table(
+        ["run", "level", "host", "role", "use of its numbers", "steps", "requests", "host rows", "device records", "calls", "trials", "captured", "engine", "quarantined"],
+        [
+            [
+                Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", r["role"], r["use"],
+                *(counted(r[k]) for k in ("steps", "requests", "host_rows", "intervals", "calls", "trials")),
+                r["started"] or "not stated", r["engine"] or "not stated", counted(r["quarantined"]),
+            ]
+            for r in rows
+        ],
+        sortable=True,
+    )  # fmt: skip
+    yield Page(
+        "runs",
+        f"# Runs\n\n{len(rows):,} runs. A click on a column's head sorts; the field above the table filters by any word.\n{body}"
+        "\nCounts are records in the store, warm-up included.\n",
+    )

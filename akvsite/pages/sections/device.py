@@ -1,0 +1,183 @@
+"""For how long the devices were seen to work, with what, and how much of it was seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from akvsite import estimators
+from akvsite.charts import bands, distribution
+from akvsite.estimate import written
+from akvsite.pages import Record
+from akvsite.pages._html import Cell, code, counted, table, text
+from akvsite.pages._run import Run, grouped, missing
+
+TITLE = "Device"
+
+TOP = 12
+LISTED = 40
+
+
+def write(run: Run) -> str:
+    lanes = run.desk.ask("device_time", run_id=run.id, order="process_id,device,lane")
+    if not lanes:
+        return _nothing_seen(run)
+    return "\n".join([_sight(run), _time(run, lanes), _gaps(run, lanes), _kernels(run), _delay(run), _operators(run)])
+
+
+def _nothing_seen(run: Run) -> str:
+    calls = [r for r in run.coverage if r["direction"] == "calls with device records" and r["expected"]]
+    if calls:
+        return f"\nNo device records: {text(run.seen())}. What the device did is unknown; it is not idle because nothing was recorded.\n"
+    return missing("device", "What ran on a device is not known.")
+
+
+def _sight(run: Run) -> str:
+    rows = [
+        [r["direction"], r["kind"], Cell(text(f"{r['seen']:,} of {r['expected']:,}"), r["seen"]), counted(r["expected"] - r["seen"])]
+        for r in run.coverage
+    ]
+    if not rows:
+        return "\nSeen: this capture has device records and no runtime calls, so it is unknown how many launches left none.\n"
+    return "\n### What was seen\n" + table(["direction", "kind", "seen", "missing"], rows)
+
+
+def _by_device(lanes: list[Record]) -> dict[tuple[int, str], dict[str, Record]]:
+    found: dict[tuple[int, str], dict[str, Record]] = {}
+    for lane in lanes:
+        found.setdefault((lane["process_id"], lane["device"]), {})[lane["lane"]] = lane
+    return found
+
+
+def _processes(run: Run) -> dict[int, str]:
+    rows = run.desk.ask("process_list", run_id=run.id, order="process_id")
+    return {r["process_id"]: f"rank {r['rank']}" if r["rank"] is not None else f"pid {r['pid']}" for r in rows}
+
+
+def _time(run: Run, lanes: list[Record]) -> str:
+    processes = _processes(run)
+    rows = []
+    for (process, device), by_lane in _by_device(lanes).items():
+        whole = by_lane["all"]
+        span = whole["last_ns"] - whole["first_ns"]
+        kernel, copy = by_lane.get("kernel"), by_lane.get("copy")
+        shared = None
+        if kernel and copy:
+            fills = by_lane.get("fill", {"union_ns": 0})
+            # Exact only where fills overlap neither; the bound is what is printed when there are some.
+            shared = max(0, kernel["union_ns"] + copy["union_ns"] + fills["union_ns"] - whole["union_ns"])
+        rows.append(
+            [
+                f"{processes.get(process, process)} · device {device}",
+                _total(span), _total(whole["union_ns"]), _total(kernel and kernel["union_ns"]), _total(copy and copy["union_ns"]),
+                _total(shared) if shared is not None else Cell("unknown" if not (kernel or copy) else "one kind only"),
+                Cell(text(f"{written(whole['sum_ns'], 'ns')} (a sum over queues)"), whole["sum_ns"]),
+                _idle(run, span - whole["union_ns"]),
+            ]
+        )  # fmt: skip
+    note = (
+        "Times covered by device records, counted from the records: the union counts each moment once, whatever the number of queues. "
+        "That copies and other records share time was seen in an instrumented capture: it stays open until a control with capture off."
+    )
+    queues = run.desk.ask("device_queues", run_id=run.id, order="process_id,device,queue,kind")
+    queue_rows = [
+        [processes.get(q["process_id"], str(q["process_id"])), q["device"], q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
+         Cell(text(written(q["bytes"], "B")), q["bytes"]) if q["bytes"] is not None else None]
+        for q in queues[:200]
+    ]  # fmt: skip
+    return (
+        f"\n### Device time\n\n{text(note)}\n"
+        + table(
+            ["device", "span of its records", "covered", "covered by kernels", "covered by copies", "shared by kinds", "sum", "no record"],
+            rows,
+        )
+        + table(["process", "device", "queue", "kind", "records", "sum of durations", "bytes"], queue_rows, caption="Queues, a stream listed once a device")
+    )
+
+
+def _total(ns: int | None) -> Cell:
+    return Cell("none", 0) if ns is None else Cell(text(written(ns, "ns")), ns)
+
+
+def _idle(run: Run, uncovered: int) -> Cell:
+    if run.full_sight:
+        return Cell(text(f"{written(uncovered, 'ns')}: a question about the hardware"), uncovered)
+    return Cell(text("unknown: not every record was seen"), None)
+
+
+def _gaps(run: Run, lanes: list[Record]) -> str:
+    if not run.full_sight:
+        return (
+            "\n### Gaps\n\nWhere no record lies is not known to be idle: "
+            + (text(run.seen()) if run.coverage else "no runtime calls were captured")
+            + ".\n"
+        )
+    gaps = run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
+    origin = min(lane["first_ns"] for lane in lanes)
+    rows = [[g["device"], _total(g["from_ns"] - origin), _total(g["gap_ns"])] for g in gaps]
+    return (
+        "\n### Gaps\n\nThe ten longest stretches without a device record. The two ends are read on one device clock; "
+        "why nothing was recorded there is a question about the hardware and the host, not an answer.\n"
+        + table(["device", "begins after the first record", "length"], rows)
+    )
+
+
+def _kernels(run: Run) -> str:
+    listed = run.desk.ask("kernel_time", run_id=run.id, order="-sum_ns,kind,name", limit=LISTED)
+    if not listed:
+        return ""
+    top = listed[:TOP]
+    names = {(row["kind"], row["name"]) for row in top}
+    rows = []
+    for kind, name in [(r["kind"], r["name"]) for r in top]:
+        durations = run.desk.columns("interval", run_id=run.id, kind=kind, name=name, order="start_ns,interval_id")["duration_ns"]
+        kept = np.array([d for d in durations.tolist() if d is not None and d == d], dtype=np.int64)
+        rows.append(bands.Row(name if (("copy", name) not in names or kind != "kernel") else f"{kind} {name}",
+                              run.marked(estimators.quantile(kept, 0.5, unit="ns"), seen=run.seen("kernel", "copy", "fill"))))  # fmt: skip
+    chart = bands.draw(
+        "How long does each of the kernels and copies that took most device time run?",
+        rows, run.footer(seen=run.seen("kernel", "copy", "fill"), device=True, notes=("largest sums first; durations in order of start",)), axis="p50 of a record",
+    )  # fmt: skip
+    full = table(
+        ["kind", "name", "records", "sum of durations", "with a call", "bytes"],
+        [
+            [r["kind"], Cell(code(r["name"], 90), r["name"][:200]), counted(r["intervals"]), _total(r["sum_ns"]),
+             Cell(text(f"{r['linked']:,} of {r['intervals']:,}"), r["linked"]),
+             Cell(text(written(r["bytes"], "B")), r["bytes"]) if r["bytes"] is not None else None]
+            for r in listed
+        ],
+        caption=f"Up to {LISTED} names, largest sums first; totals are counted from the records",
+    )  # fmt: skip
+    return "\n### Kernels, copies and fills\n" + run.desk.figure(run.page, "kernels", chart, "interval") + full
+
+
+def _delay(run: Run) -> str:
+    columns = run.desk.columns("launch_delay", run_id=run.id, order="kind,delay_ns")
+    if not len(columns["kind"]):
+        return ""
+    samples = {f"{kind} records": values.tolist() for kind, values in grouped(columns, "kind", "delay_ns").items()}
+    early = int(np.count_nonzero(columns["delay_ns"] < 0))
+    note = f"{early:,} of {len(columns['kind']):,} records begin before their call on this axis: kept as they are"
+    chart = distribution.draw(
+        "How long after its call does a device record begin?", samples,
+        run.footer(method="empirical distribution of linked pairs, by correlation id", seen=run.seen(), device=True, notes=(note,)),
+        unit="ns", axis="start of record minus start of call",
+    )  # fmt: skip
+    return (
+        "\n### From call to device\n\n"
+        + text(
+            "The two times come from two clocks, joined by the vendor's conversion, which is not proven here. A pair is associated by its "
+            f"correlation id; that does not say that one waited for the other. {note}."
+        )
+        + "\n\n"
+        + run.desk.figure(run.page, "delay", chart, "launch_delay")
+    )
+
+
+def _operators(run: Run) -> str:
+    rows = run.desk.ask("operator_device_time", run_id=run.id, order="-device_ns,name", limit=15)
+    if not rows:
+        return ""
+    return "\n### Operators\n\nDevice records associated with operators by external id; records without one are not in this table.\n" + table(
+        ["operator", "operators with records", "records", "sum of durations"],
+        [[Cell(code(r["name"], 90), r["name"][:200]), counted(r["operators"]), counted(r["intervals"]), _total(r["device_ns"])] for r in rows],
+    )

@@ -1,0 +1,102 @@
+"""Where the host's time in a step went: runner phases, regions with the remainder, layer windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from akvsite import estimators
+from akvsite.charts import bands, budget
+from akvsite.pages._html import text
+from akvsite.pages._run import Run, grouped, missing
+
+TITLE = "Host"
+
+#: Regions that a chart names; the rest of a step's regions are one line, "other regions".
+NAMED_REGIONS = 12
+
+
+def write(run: Run) -> str:
+    parts = [_phases(run), _budget(run), _layers(run)]
+    if not any(parts):
+        return missing("host", "Where the time inside a step went is not known.")
+    return "\n".join(part for part in parts if part)
+
+
+def _steps(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and durations of the finished steps after the cut, of the kind that most of them are."""
+    columns = run.desk.columns("step_time", run_id=run.id, warm_up=0, order="start_ns,step_id")
+    if not len(columns["step_id"]):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    known = np.array([d is not None and d == d for d in columns["duration_ns"].tolist()])
+    kinds, counts = np.unique(columns["kind"].astype(str), return_counts=True)
+    mask = known & (columns["kind"].astype(str) == kinds[np.argmax(counts)])
+    return columns["step_id"][mask].astype(np.int64), columns["duration_ns"][mask].astype(np.int64)
+
+
+def _per_step(step_ids: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sums of ``values`` inside each step, 0 where a step has none: it spent no time there."""
+    order = np.argsort(step_ids)
+    place = np.searchsorted(step_ids[order], of)
+    inside = (place < len(step_ids)) & (step_ids[order][np.minimum(place, len(step_ids) - 1)] == of)
+    sums = np.zeros(len(step_ids), dtype=np.int64)
+    np.add.at(sums, order[place[inside]], values[inside].astype(np.int64))
+    return sums
+
+
+def _phases(run: Run) -> str:
+    columns = run.desk.columns("phase_time", run_id=run.id, order="step_id,name")
+    step_ids, durations = _steps(run)
+    if not len(columns["name"]) or not len(step_ids):
+        return ""
+    inside = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
+    names = columns["name"].astype(str)
+    regions = {
+        name: _per_step(step_ids, columns["step_id"][inside & (names == name)].astype(np.int64), columns["ns"][inside & (names == name)])
+        for name in dict.fromkeys(names[inside].tolist())
+    }
+    return "\n### Runner phases\n" + _drawn(run, regions, durations, "phases", "How is a step's time spread over the runner's phases?", "phase_time")
+
+
+def _budget(run: Run) -> str:
+    columns = run.desk.columns("step_budget", run_id=run.id, order="step_id,region")
+    step_ids, durations = _steps(run)
+    if not len(columns["region"]) or not len(step_ids):
+        return ""
+    names = columns["region"].astype(str)
+    totals: dict[str, int] = {}
+    for name, ns in zip(names.tolist(), columns["ns"].tolist(), strict=True):
+        totals[name] = totals.get(name, 0) + ns
+    largest = sorted(totals, key=lambda n: (-totals[n], n))
+    named = largest if len(largest) <= NAMED_REGIONS + 1 else largest[:NAMED_REGIONS]
+    regions = {n: _per_step(step_ids, columns["step_id"][names == n].astype(np.int64), columns["ns"][names == n]) for n in named}
+    if len(named) < len(largest):
+        rest = ~np.isin(names, named)
+        regions[f"other regions ({len(largest) - len(named)})"] = _per_step(step_ids, columns["step_id"][rest].astype(np.int64), columns["ns"][rest])
+    return "\n### Step budget\n" + _drawn(run, regions, durations, "budget", "Where does the host's time in a step go?", "step_budget")
+
+
+def _drawn(run: Run, regions: Mapping[str, np.ndarray], durations: np.ndarray, key: str, question: str, asked: str) -> str:
+    estimates = estimators.budget(regions, durations, unit="ns")
+    step = run.marked(estimates.pop(estimators.STEP))
+    rows = [
+        budget.Region("not attributed" if name == estimators.UNATTRIBUTED else name, run.marked(number), name != estimators.UNATTRIBUTED)
+        for name, number in estimates.items()
+    ]
+    footer = run.footer(notes=("sums inside each step, then the mean over steps",))
+    return run.desk.figure(run.page, key, budget.draw(question, rows, footer, headline=[("mean step", step)], axis="mean time a step"), asked)
+
+
+def _layers(run: Run) -> str:
+    columns = run.desk.columns("layer_time", run_id=run.id, warm_up=0, order="layer,start_ns")
+    if not len(columns["layer"]):
+        return ""
+    rows = [
+        bands.Row(f"layer {layer}", run.marked(estimators.quantile(values.astype(np.int64), 0.5, unit="ns")))
+        for layer, values in grouped(columns, "layer", "duration_ns").items()
+    ]
+    chart = bands.draw("How long is each layer's window on the host?", rows[:128], run.footer(), axis="p50 of the window")
+    return f"\n### Layer windows\n\n{text('A window is the host side of a layer: what it launches may still run on the device when it ends.')}\n\n" + run.desk.figure(
+        run.page, "layers", chart, "layer_time"
+    )

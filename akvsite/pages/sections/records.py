@@ -1,0 +1,42 @@
+"""What the files held, and what became of every record in them."""
+
+from __future__ import annotations
+
+from akvsite.pages._html import Cell, code, counted, table, text
+from akvsite.pages._run import Run
+
+TITLE = "Records"
+
+
+def write(run: Run) -> str:
+    files = run.desk.ask("file_list", run_id=run.id, order="path")
+    account = run.desk.ask("record_account", run_id=run.id, order="path,fate,what")
+    refused = run.desk.ask("quarantine_list", run_id=run.id, order="path,reason")
+    cut = [f for f in files if f["truncated"]]
+    parts = []
+    if cut:
+        parts.append("\n" + text(f"Cut short: {', '.join(f['path'] for f in cut)}. What came before the cut is shown.") + "\n")
+    if account and not any(r["fate"].startswith("level") or r["fate"] in ("step", "request", "trial") for r in account):
+        parts.append(f"\n{sum(r['count'] for r in account):,} records were read, and 0 events among them: there is nothing to draw.\n")
+    parts.append(
+        table(
+            ["file", "read as", "bytes", "sha256", "whole"],
+            [[Cell(code(f["path"])), f["format"], counted(f["bytes"]), Cell(code(f["sha256"][:16])), "cut short" if f["truncated"] else "yes"] for f in files],
+        )
+    )
+    parts.append(
+        table(
+            ["file", "kind of record", "what became of it", "records"],
+            [[Cell(code(r["path"])), r["what"], r["fate"], counted(r["count"])] for r in account],
+            caption="Every record of every file",
+        )
+    )
+    if refused:
+        parts.append(
+            table(
+                ["file", "why it was not used", "records", "place of the first", "the first"],
+                [[Cell(code(r["path"])), r["reason"], counted(r["records"]), r["place"], Cell(code(r["raw"], 160))] for r in refused],
+                caption="Quarantine: kept, not used",
+            )
+        )
+    return "\n".join(parts)

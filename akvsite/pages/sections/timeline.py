@@ -1,0 +1,53 @@
+"""One step on the device's axis: kernels and copies on their queues, with the gaps between them."""
+
+from __future__ import annotations
+
+from akvsite.charts import timeline
+from akvsite.pages._html import text
+from akvsite.pages._run import Run
+
+TITLE = "One step on the device"
+
+#: Records shown of a capture that draws no steps.
+WITHOUT_STEPS = 2_000
+
+
+def write(run: Run) -> str:
+    step = _middle_step(run)
+    if step is not None:
+        rows = run.desk.ask("interval", run_id=run.id, step_id=step["step_id"], order="start_ns,interval_id")
+        what = f"step {step['number']}" if step["number"] is not None else step["name"]
+        why = f"{what}: the middle one of those with device records, which belong to it by the id of their call"
+    else:
+        rows = run.desk.ask("interval", run_id=run.id, order="start_ns,interval_id", limit=WITHOUT_STEPS)
+        why = f"the first {len(rows):,} device records: no step is known for them"
+        what = "the first records"
+    rows = [r for r in rows if r["start_ns"] is not None]
+    if not rows:
+        return ""
+    origin = min(r["start_ns"] for r in rows)
+    lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
+    place = {key: n for n, key in enumerate(lanes)}
+    rows.sort(key=lambda r: (place[r["device"], r["kind"] != "kernel", r["kind"], r["queue"]], r["start_ns"]))
+    intervals = [
+        timeline.Interval(
+            lane=f"device {r['device']} · {r['kind']} · queue {r['queue']}",
+            kind=r["kind"],
+            start_ns=r["start_ns"] - origin,
+            end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
+            name=r["name"],
+        )
+        for r in rows
+    ]
+    chart = timeline.draw(
+        f"What lay on the device's queues in {what}?",
+        intervals,
+        run.footer(method=f"{len(rows)} device records, one counter stamps all of them", seen=run.seen(), device=True, notes=(why,)),
+        origin="first device record shown, device clock",
+    )
+    return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(run.page, "timeline", chart, "interval")
+
+
+def _middle_step(run: Run) -> dict[str, object] | None:
+    with_records = run.desk.ask("step_interval_count", run_id=run.id, warm_up=0, order="start_ns,step_id")
+    return with_records[len(with_records) // 2] if with_records else None
