@@ -55,7 +55,7 @@ def quantile(samples: ArrayLike, p: float, *, unit: str, cut: int = 0) -> Estima
     of integer samples are exact integers.
 
     >>> quantile(range(71), 0.99, unit="ms").text("p99")
-    'p99 70 ms no band: p99 needs n >= 5000, n is 71; upper bound of p99 is unbounded (n < 299)'
+    'p99 70.0 ms no band: p99 needs n >= 5000, n is 71; upper bound of p99 is unbounded (n < 299)'
     """
     series = _series(samples, cut)
     return _quantiles(series[None, :], p, unit, _terms(len(series), p), _too_few(len(series), p), cut)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
 import math
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from akvsite import estimate, estimators
 from akvsite import estimators as est
 from akvsite.estimate import Estimate
 
@@ -571,3 +573,8 @@ def test_every_public_estimator_says_what_it_does() -> None:
     ]
     assert len(public) >= 14
     assert all(inspect.getdoc(made) for made in public)
+
+
+@pytest.mark.parametrize("module", [estimate, estimators])
+def test_examples_in_docstrings_hold(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0
