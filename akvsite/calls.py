@@ -1,8 +1,8 @@
 """What a runtime call asks for, told from its name.
 
 A launch, a copy, a fill and a graph replay are expected to leave device records; a wait blocks the host; the
-rest does neither. The names are those of the CUDA runtime and driver (NVIDIA's API reference), HIP, Level Zero,
-Unified Runtime and SYCL, with the suffixes that the vendors' headers add (``_v2``, ``_ptsz``).
+rest does neither. The names are those of the CUDA runtime and driver (NVIDIA's API reference), HIP, Level
+Zero, Unified Runtime, SYCL and MTIA, with the suffixes that the vendors' headers add (``_v2``, ``_ptsz``).
 """
 
 from __future__ import annotations
@@ -21,18 +21,23 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"^(_*cuda|cu|hip)(Ext)?(Module)?Launch(Cooperative)?Kernel"
             r"|^hip(Ext|HccModule|ExtModule|Module)Launch"
             r"|^urEnqueue(Cooperative)?KernelLaunch|^zeCommandListAppendLaunch.*Kernel"
-            r"|^runFunction$|^launchKernel$",
+            r"|^runFunction\b|^launchKernel$|^cudaLaunch$|^cuLaunchGrid",
         ),
         (
             "copy",
-            r"^(cuda|cu|hip)Memcpy|^urEnqueueUSMMemcpy|^urEnqueueUSMPrefetch$|^urEnqueueMem(Buffer|Image)(Read|Write|Copy)"
-            r"|^zeCommandListAppend(MemoryCopy|ImageCopy)",
+            r"^(cuda|cu|hip)Memcpy|^urEnqueueUSMMemcpy|^urEnqueueUSMPrefetch$"
+            r"|^urEnqueueMem(Buffer|Image)(Read|Write|Copy)"
+            r"|^zeCommandListAppend(MemoryCopy|ImageCopy)|^enqueueCommand memcpy",
         ),
-        ("fill", r"^(cuda|hip)Memset|^cuMemset|^urEnqueueUSMFill|^urEnqueueMemBufferFill|^zeCommandListAppendMemoryFill"),
+        (
+            "fill",
+            r"^(cuda|hip)Memset|^cuMemset|^urEnqueueUSMFill|^urEnqueueMemBufferFill|^zeCommandListAppendMemoryFill",
+        ),
         (
             "wait",
             r"^(cuda|cu|hip)(Device|Ctx|Stream|Event)(Synchronize|WaitEvent)|^cuda(Stream|Event)Query"
-            r"|^urQueueFinish|^urEventWait$|^ze(CommandQueue|Event|Fence|CommandList)(HostSynchronize|Synchronize)",
+            r"|^urQueueFinish|^urEventWait$|^synchronize(Stream|Event)?$"
+            r"|^ze(CommandQueue|Event|Fence|CommandList)(HostSynchronize|Synchronize)",
         ),
     )
 )
@@ -41,8 +46,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 def kind_of_call(name: str) -> str:
     """One of ``launch``, ``copy``, ``fill``, ``graph replay``, ``wait``, ``other``.
 
-    >>> [kind_of_call(n) for n in ("cudaLaunchKernelExC", "cuLaunchKernelEx", "hipMemcpyWithStream", "cudaMalloc")]
-    ['launch', 'launch', 'copy', 'other']
+    >>> [kind_of_call(n) for n in ("cudaLaunchKernelExC", "hipMemcpyWithStream", "cudaMalloc")]
+    ['launch', 'copy', 'other']
     """
     for kind, pattern in _PATTERNS:
         if pattern.search(name):
