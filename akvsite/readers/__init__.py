@@ -1,8 +1,8 @@
 """Capture formats: one file each, found by being here.
 
-A format is a module of this package whose name has no underscore in front and which defines ``READER``, an object that
-meets ``akvsite.reading.Reader``. Formats do not know each other; what two of them share stands in a module whose name
-begins with an underscore.
+A format is a module of this package whose name has no underscore in front and which defines ``READER``, an
+object that meets ``akvsite.reading.Reader``. Formats do not know each other; what two of them share stands in
+a module whose name begins with an underscore.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from akvsite.errors import BadInput
-from akvsite.reading import Reader
 from akvsite.readers._head import read_head
+from akvsite.reading import Reader
 
 
 @cache

@@ -1,7 +1,7 @@
 """Bytes that are not UTF-8, written as text so that every byte can be had back.
 
-A byte that is no part of valid UTF-8 becomes ``\\xNN``; a literal ``\\x`` with two hex digits that was there before has
-its backslash written as ``\\x5c``. All other text stays as it is.
+A byte that is no part of valid UTF-8 becomes ``\\xNN``; a literal ``\\x`` with two hex digits that was there
+before has its backslash written as ``\\x5c``. All other text stays as it is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def unescape(text: str) -> bytes:
 
 
 def escape_text(text: str) -> str:
-    r"""``escape`` for text that was decoded already; lone surrogates (which JSON can spell) become their three bytes.
+    r"""``escape`` for text that was decoded already; lone surrogates (which JSON can spell) become their
+    three bytes.
 
     >>> escape_text("\udc9f") == escape(b"\xed\xb2\x9f")
     True

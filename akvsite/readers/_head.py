@@ -16,10 +16,12 @@ HEAD = 1 << 16
 
 
 class Blocks:
-    """The decompressed bytes of a file, in blocks of at most ``size``; ``cut`` tells afterwards what was wrong.
+    """The decompressed bytes of a file, in blocks of at most ``size``; ``cut`` tells afterwards what was
+    wrong.
 
-    Compression is told by the magic number, never by the name. Members of a gzip file follow each other; what follows
-    the last member and is no member is ignored, as gzip does. No block is larger than ``size``, whatever the ratio.
+    Compression is told by the magic number, never by the name. Members of a gzip file follow each other; what
+    follows the last member and is no member is ignored, as gzip does. No block is larger than ``size``,
+    whatever the ratio.
     """
 
     def __init__(self, path: Path, size: int = BLOCK) -> None:

@@ -1,4 +1,6 @@
-"""Events of a Chrome trace as typed records, whatever the file's types, and what had to be mended to get them."""
+"""Events of a Chrome trace as typed records, whatever the file's types, and what had to be mended to get
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from typing import Any
 import msgspec
 
 from akvsite.readers._escape import escape, escape_text
-from akvsite.readers._kineto_json import Broken, Stretch, split
+from akvsite.readers._kineto_json import Stretch, split
 
 NOT_A_NUMBER = "bare inf or nan read as null"
 NOT_UTF8 = "bytes that are not UTF-8 escaped as \\xNN"
@@ -86,11 +88,14 @@ _ARGS = [(f.name, f.encode_name) for f in msgspec.structs.fields(Args)]
 
 @dataclass
 class Chunk:
-    """The events of one stretch. ``raw`` and ``place`` find an event's bytes again, by its place in ``events``."""
+    """The events of one stretch. ``raw`` and ``place`` find an event's bytes again, by its place in
+    ``events``.
+    """
 
     stretch: Stretch
+    #: Items of the file before this stretch.
     first: int
-    events: list[Event]
+    events: list[Event] = field(default_factory=list)
     #: Stands between the bytes that were no UTF-8 in this chunk's texts; None where all were.
     sentinel: str | None = None
     #: Items of the stretch that are no events: their place among the items, and why.
@@ -98,7 +103,7 @@ class Chunk:
     items: int = 0
     _numbers: list[int] | None = None
 
-    def _spans(self) -> list[tuple[int, int]]:
+    def spans(self) -> list[tuple[int, int]]:
         if self.stretch.spans is None:
             found = split(self.stretch.data + b",")
             self.stretch.spans = found.spans
@@ -106,7 +111,7 @@ class Chunk:
 
     def raw(self, item: int) -> tuple[str, str]:
         """Where item ``item`` of the stretch stood, and its bytes."""
-        start, end = self._spans()[item]
+        start, end = self.spans()[item]
         place = f"event {self.first + item + 1}, byte {self.stretch.at + start}"
         return place, escape(self.stretch.data[start:end])
 
@@ -120,12 +125,12 @@ class Chunk:
 
 
 class Decoder:
-    """Stretches to chunks. Remembers what it decoded while it judged a boundary, and counts what it mended."""
+    """Stretches to chunks; remembers what it decoded to judge a boundary, and counts what it mended."""
 
     def __init__(self) -> None:
         self.mended: Counter[str] = Counter()
         self.events = 0
-        self._judged: tuple[bytes, list[Event] | list[msgspec.Raw], _Mended] | None = None
+        self._judged: tuple[bytes, _Events | list[msgspec.Raw], _Mended] | None = None
 
     def is_whole(self, data: bytes) -> bool:
         """Whether ``[data]`` is a JSON array, once mended."""
@@ -140,25 +145,21 @@ class Decoder:
         return False
 
     def chunk(self, stretch: Stretch) -> Chunk:
+        if self._judged is None or self._judged[0] is not stretch.data:
+            self.is_whole(stretch.data)
         judged, self._judged = self._judged, None
-        if judged is None or judged[0] is not stretch.data:
-            judged = (stretch.data, [], _Mended(stretch.data)) if not self.is_whole(stretch.data) else self._judged
-            self._judged = None
-        assert judged is not None
-        _, decoded, mended = judged
-        chunk = Chunk(stretch, self.events, [], mended.sentinel)
-        if decoded and isinstance(decoded[0], Event):
-            chunk.events = decoded  # type: ignore[assignment]
-            chunk.items = len(decoded)
-            self.mended += mended.counts
+        if judged is None:
+            chunk = Chunk(stretch, self.events)
+            self._one_by_one(chunk, [stretch.data[start:end] for start, end in chunk.spans()])
         else:
-            raws: list[bytes]
-            if decoded:
-                raws = [bytes(raw) for raw in decoded]  # type: ignore[arg-type]
-                self.mended += mended.counts
+            _, decoded, mended = judged
+            self.mended += mended.counts
+            chunk = Chunk(stretch, self.events, sentinel=mended.sentinel)
+            if isinstance(decoded, _Events):
+                chunk.events = decoded.events
+                chunk.items = len(decoded.events)
             else:
-                raws = [stretch.data[start:end] for start, end in chunk._spans()]
-            self._one_by_one(chunk, raws)
+                self._one_by_one(chunk, [bytes(raw) for raw in decoded])
         self.events += chunk.items
         return chunk
 
@@ -233,10 +234,15 @@ def _decimal(event: dict[str, Any], key: str) -> Decimal | None:
         raise _UnusableError(f"{key} is not a number") from None
 
 
-def _decode(text: bytes) -> list[Event] | list[msgspec.Raw] | None:
+@dataclass
+class _Events:
+    events: list[Event]
+
+
+def _decode(text: bytes) -> _Events | list[msgspec.Raw] | None:
     text = b"[" + text + b"]"
     try:
-        return _TYPED.decode(text)
+        return _Events(_TYPED.decode(text))
     except msgspec.ValidationError:
         # Some item has a type that the records do not have: the list itself may be whole all the same.
         try:
@@ -320,7 +326,3 @@ def clean(text: str, sentinel: str | None) -> str:
         if sentinel is not None:
             text = text.replace(sentinel, "\\x")
     return text
-
-
-def broken_place(broken: Broken, number: int) -> str:
-    return f"event {number}, byte {broken.at}"

@@ -1,8 +1,8 @@
 """The events of a Chrome trace, as stretches of whole events, out of blocks of bytes that end anywhere.
 
-A stretch ``p`` of the array that begins at an event is whole exactly if ``[p]`` is valid JSON. So the last ``} , {`` of
-a buffer is tried first, with the decoder itself as the judge; only where that fails does an exact tokenizer look for
-the boundaries. Both see every byte a bounded number of times.
+A stretch ``p`` of the array that begins at an event is whole exactly if ``[p]`` is valid JSON. So the last
+``} , {`` of a buffer is tried first, with the decoder itself as the judge; only where that fails does an
+exact tokenizer look for the boundaries. Both see every byte a bounded number of times.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-CHUNK = 2 << 20
+CHUNK = 1 << 20
 #: An event larger than this is not read; its first bytes are kept.
 MAX_EVENT = 16 << 20
 #: A value beside the events that is larger than this is not kept.
@@ -20,9 +20,13 @@ KEPT_OF_OVERSIZE = 1 << 16
 #: Boundaries tried with the decoder before the tokenizer takes over.
 TRIES = 3
 
+NO_JSON = "neither an object nor a list"
+BEGINNING_OF_NO_JSON = "not JSON, only its beginning is kept"
+CUT_SHORT = "cut short by the end of the file"
+
 _BOUNDARY = re.compile(rb"\}[ \t\r\n]*+,[ \t\r\n]*+(?=\{)")
-# No string runs over a line end: so a quote too many is noticed at the end of its line. "broken" is a quote whose
-# string ends with the buffer, or in such a fault.
+# No string runs over a line end: so a quote too many is noticed at the end of its line. "broken" is a quote
+# whose string ends with the buffer, or in such a fault.
 _TOKEN = re.compile(rb'"(?:[^"\\\r\n]++|\\[^\r\n])*+"|(?P<broken>")|[\[\]{},]')
 _REST_OF_STRING = re.compile(rb'"(?:[^"\\\r\n]++|\\[^\r\n])*+\\?')
 _RESUME = re.compile(rb'\}\s*+,\s*+(?=\{\s*+"(?:ph|name|cat|pid|ts)"\s*+:)')
@@ -68,16 +72,16 @@ class Split:
     fault: int | None = None
 
 
-def split(data: bytes) -> Split:
-    """Spans of the whole items of an array, from inside it, in one pass over its tokens.
+def split(data: bytes, pos: int = 0) -> Split:
+    """Spans of the whole items of an array, from ``pos`` inside it, in one pass over its tokens.
 
     >>> split(b'{"a": [1, 2]}, 3, {"b"').spans
     [(0, 13), (15, 16)]
     """
-    found = Split()
+    found = Split(rest=pos)
     depth = 0
-    start = 0
-    for token in _TOKEN.finditer(data):
+    start = pos
+    for token in _TOKEN.finditer(data, pos):
         mark = data[token.start()]
         if mark in b"{[":
             depth += 1
@@ -90,7 +94,7 @@ def split(data: bytes) -> Split:
         elif depth and mark in b"}]":
             depth -= 1
         elif depth == 0:
-            span = _trim(data, start, token.start())
+            span = trim(data, start, token.start())
             if span[0] < span[1]:
                 found.spans.append(span)
             if mark == 0x7D:
@@ -103,7 +107,7 @@ def split(data: bytes) -> Split:
     return found
 
 
-def _trim(data: bytes, start: int, end: int) -> tuple[int, int]:
+def trim(data: bytes, start: int, end: int) -> tuple[int, int]:
     space = _SPACE.match(data, start, end)
     start = space.end() if space else start
     while end > start and data[end - 1] in b" \t\r\n":
@@ -112,12 +116,14 @@ def _trim(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 class Stream:
-    """The parts of one trace, in the order of the file. ``cut`` says afterwards why it ended early, or is None."""
+    """The parts of one trace, in the order of the file; ``cut`` says afterwards why it ended early."""
 
     def __init__(self, blocks: Iterator[bytes], chunk: int = CHUNK) -> None:
         self._blocks = blocks
         self._chunk = max(chunk, 64)
+        #: What waits is ``_data[_pos:]``; ``_at`` is the offset of ``_data[0]`` in the file.
         self._data = b""
+        self._pos = 0
         self._at = 0
         self._ended = False
         self._wasted = 0
@@ -127,28 +133,39 @@ class Stream:
         """``is_whole`` judges a stretch: whether ``[stretch]`` is valid JSON."""
         self._fill(self._chunk)
         if self._data.startswith(b"\xef\xbb\xbf"):
-            self._drop(3)
-        self._skip_space()
-        first = self._data[:1]
+            self._pos = 3
+        first = self._next_mark()
         if first == b"[":
-            self._drop(1)
+            self._pos += 1
             yield from self._events(is_whole)
         elif first == b"{":
-            self._drop(1)
+            self._pos += 1
             yield from self._members(is_whole)
         elif first:
-            yield Broken(self._at, self._data[:KEPT_OF_OVERSIZE], "neither an object nor a list")
+            yield Broken(self._here, self._rest(KEPT_OF_OVERSIZE), NO_JSON)
             self.cut = "what follows is not JSON"
         else:
             self.cut = "the file is empty"
 
-    # The buffer -------------------------------------------------------------------------------------------------
+    # The buffer.
+
+    @property
+    def _left(self) -> int:
+        return len(self._data) - self._pos
+
+    @property
+    def _here(self) -> int:
+        return self._at + self._pos
+
+    def _rest(self, size: int) -> bytes:
+        return self._data[self._pos : self._pos + size]
 
     def _fill(self, size: int) -> None:
-        if len(self._data) >= size or self._ended:
+        """Reads until ``size`` bytes are left to use, or the file ends."""
+        have = self._left
+        if have >= size or self._ended:
             return
-        pieces = [self._data]
-        have = len(self._data)
+        pieces = [self._data[self._pos :]]
         while have < size:
             block = next(self._blocks, b"")
             if not block:
@@ -156,91 +173,82 @@ class Stream:
                 break
             pieces.append(block)
             have += len(block)
+        self._at += self._pos
+        self._pos = 0
         self._data = b"".join(pieces)
 
-    def _drop(self, count: int) -> None:
-        self._data = self._data[count:]
-        self._at += count
-
-    def _skip_space(self) -> None:
+    def _next_mark(self) -> bytes:
+        """The next byte that is no white space, not taken yet; empty at the end of the file."""
         while True:
-            space = _SPACE.match(self._data)
-            self._drop(space.end() if space else 0)
-            if self._data or self._ended:
-                return
+            space = _SPACE.match(self._data, self._pos)
+            self._pos = space.end() if space else self._pos
+            if self._left or self._ended:
+                return self._rest(1)
             self._fill(self._chunk)
 
-    # Members of the top-level object ----------------------------------------------------------------------------
+    # Members of the top-level object.
 
     def _members(self, is_whole: Callable[[bytes], bool]) -> Iterator[Stretch | Broken | Beside]:
-        while True:
-            self._skip_space()
-            if self._data[:1] == b",":
-                self._drop(1)
-                continue
-            if self._data[:1] == b"}":
+        while self.cut is None:
+            mark = self._next_mark()
+            if mark == b"}":
                 return
+            if mark == b",":
+                self._pos += 1
+                continue
             key = self._key()
             if key is None:
                 return
-            if key == "traceEvents" and self._data[:1] == b"[":
-                self._drop(1)
+            if key == "traceEvents" and self._next_mark() == b"[":
+                self._pos += 1
                 yield from self._events(is_whole)
-                if self.cut is not None:
-                    return
                 continue
             raw, whole = self._value()
-            if not whole:
+            if whole:
+                yield Beside(key, raw)
+            else:
                 self.cut = f"the value of {key[:80]!r} has no end"
-                return
-            yield Beside(key, raw)
 
     def _key(self) -> str | None:
         while True:
-            match = _KEY.match(self._data)
+            match = _KEY.match(self._data, self._pos)
             if match is not None and (match.end() < len(self._data) or self._ended):
-                self._drop(match.end())
+                self._pos = match.end()
                 return match[1].decode("utf-8", "replace")
-            if self._ended or len(self._data) > MAX_VALUE:
+            if self._ended or self._left > MAX_VALUE:
                 self.cut = "the file ends between members" if self._ended else "what follows is not JSON"
                 return None
-            self._fill(len(self._data) * 2 + self._chunk)
+            self._fill(self._left * 2 + self._chunk)
 
     def _value(self) -> tuple[bytes | None, bool]:
-        """The next value up to its comma or bracket; None in place of one that is too large; whether it is whole."""
+        """The next value up to its comma or bracket, None where it is too large; and whether it is whole."""
         kept: list[bytes] = []
         size = depth = 0
         while True:
-            used = 0
-            end = None
-            for token in _TOKEN.finditer(self._data):
+            start, used = self._pos, len(self._data)
+            ended = False
+            for token in _TOKEN.finditer(self._data, start):
                 mark = self._data[token.start()]
                 if token["broken"] is not None:
                     rest = _REST_OF_STRING.match(self._data, token.start())
-                    if (rest is not None and rest.end() < len(self._data)) or len(self._data) > MAX_EVENT:
+                    if (rest is not None and rest.end() < len(self._data)) or self._left > MAX_EVENT:
                         return None, False
+                    used = token.start()
                     break
                 if depth == 0 and mark in b",}]":
-                    end = token.start()
+                    used, ended = token.start(), True
                     break
                 depth += (mark in b"{[") - (mark in b"}]")
-                used = token.end()
-            else:
-                used = len(self._data)
-            if end is not None:
-                kept.append(self._data[:end])
-                size += end
-                self._drop(end)
+            size += used - start
+            kept = [*kept, self._data[start:used]] if size <= MAX_VALUE else []
+            self._pos = used
+            if ended:
                 return (b"".join(kept) if size <= MAX_VALUE else None), True
             if self._ended:
                 return None, False
-            if used:
-                size += used
-                kept = [*kept, self._data[:used]] if size <= MAX_VALUE else []
-                self._drop(used)
-            self._fill(len(self._data) * 2 + self._chunk)
+            self._fill(self._left * 2 + self._chunk)
 
-    # Events -----------------------------------------------------------------------------------------------------
+    # Events.
 
     def _events(self, is_whole: Callable[[bytes], bool]) -> Iterator[Stretch | Broken]:
         want = self._chunk
@@ -248,81 +256,109 @@ class Stream:
             self._fill(want)
             boundary = self._boundary(is_whole)
             if boundary is not None:
-                yield Stretch(self._data[: boundary.start() + 1], self._at)
-                self._drop(boundary.end())
+                yield boundary
                 want = self._chunk
                 continue
-            found = split(self._data)
-            if found.spans:
-                end = found.spans[-1][1]
-                yield Stretch(self._data[:end], self._at, found.spans)
-            if found.end is not None:
-                self._drop(found.end)
+            before = self._pos
+            stretch, broken, closed = self._exactly()
+            if stretch is not None:
+                yield stretch
+            yield from broken
+            if closed:
                 return
-            self._drop(found.rest)
-            if found.fault is not None:
-                if self._ended and self._data.strip() == b"}":
-                    self.cut = "the list of events is not closed"
-                    return
-                yield self._broken(found.fault - found.rest)
-                want = self._chunk
-            elif self._ended:
-                yield from self._tail()
+            if self._ended:
+                yield from self._tail(is_whole)
                 return
-            elif len(self._data) > MAX_EVENT:
+            if self._left > MAX_EVENT:
                 why = f"larger than {MAX_EVENT >> 20} MiB, only its beginning is kept"
-                yield Broken(self._at, self._data[:KEPT_OF_OVERSIZE], why)
-                self._resume(len(self._data))
+                yield Broken(self._here, self._rest(KEPT_OF_OVERSIZE), why)
+                self._pos = len(self._data)
+                self._resume()
                 want = self._chunk
+            elif self._pos > before:
+                want = self._left + self._chunk
             else:
                 # Doubled, so that the bytes of one large event are looked at a bounded number of times.
-                want = max(self._chunk, len(self._data) * 2)
+                want = self._left * 2
 
-    def _boundary(self, is_whole: Callable[[bytes], bool]) -> re.Match[bytes] | None:
-        window = max(0, len(self._data) - (1 << 16))
+    def _boundary(self, is_whole: Callable[[bytes], bool]) -> Stretch | None:
+        """The longest stretch that the decoder takes for whole, taken from the buffer."""
+        window = max(self._pos, len(self._data) - (1 << 16))
         candidates = list(_BOUNDARY.finditer(self._data, window))[-TRIES:]
         for candidate in reversed(candidates):
-            if is_whole(self._data[: candidate.start() + 1]):
-                return candidate
+            stretch = self._data[self._pos : candidate.start() + 1]
+            if is_whole(stretch):
+                at = self._here
+                self._pos = candidate.end()
+                return Stretch(stretch, at)
         return None
 
-    def _tail(self) -> Iterator[Broken]:
-        """The end of the file inside the array: an event that is cut short, or only a missing bracket."""
-        start, end = _trim(self._data, 0, len(self._data))
+    def _exactly(self) -> tuple[Stretch | None, list[Broken], bool]:
+        """By the tokenizer: every whole event here, what is none between them, whether the list closes."""
+        first = self._pos
+        spans: list[tuple[int, int]] = []
+        broken: list[Broken] = []
+        closed = False
+        while True:
+            found = split(self._data, self._pos)
+            spans += found.spans
+            self._pos = found.rest
+            if found.end is not None:
+                self._pos = found.end
+                closed = True
+                break
+            if found.fault is None:
+                break
+            if self._ended and self._data[self._pos :].strip() == b"}":
+                self.cut = "the list of events is not closed"
+                self._pos = len(self._data) - 1
+                closed = True
+                break
+            gap = self._broken(found.fault)
+            if gap is None:
+                break
+            broken.append(gap)
+        if not spans:
+            return None, broken, closed
+        data = self._data[first : spans[-1][1]] if first < spans[-1][1] else b""
+        at = self._at + first
+        return Stretch(data, at, [(start - first, end - first) for start, end in spans]), broken, closed
+
+    def _tail(self, is_whole: Callable[[bytes], bool]) -> Iterator[Stretch | Broken]:
+        """The end of the file inside the list: an event, whole or cut short, or only a missing bracket."""
+        start, end = trim(self._data, self._pos, len(self._data))
         self.cut = "the file ends inside the list of events"
-        if start < end:
-            yield Broken(self._at + start, self._data[start:end][:MAX_VALUE], "cut short by the end of the file")
-        self._drop(len(self._data))
+        last = self._data[start:end]
+        if last.endswith(b"}") and is_whole(last):
+            yield Stretch(last, self._at + start)
+        elif last:
+            yield Broken(self._at + start, last[:MAX_VALUE], CUT_SHORT)
+        self._pos = len(self._data)
 
-    def _broken(self, fault: int) -> Broken:
-        """Gives up the event at the buffer's start and goes on at the next thing that looks like the start of one."""
-        at = self._at
-        start = 0
-        if self._wasted > MAX_EVENT:
-            # Hostile input: never look twice at the same bytes.
-            start = fault
-        self._wasted += fault
-        data = self._data
-        taken = self._resume(start)
-        why = "not JSON" if taken <= KEPT_OF_OVERSIZE else "not JSON, only its beginning is kept"
-        return Broken(at, data[: min(taken, KEPT_OF_OVERSIZE)].strip(), why)
+    def _broken(self, fault: int) -> Broken | None:
+        """Gives up the event that begins here, and goes on at what looks like the start of the next.
 
-    def _resume(self, start: int) -> int:
-        """Drops up to the next start of an event, searched from ``start``; how many bytes of the buffer went."""
-        found = _RESUME.search(self._data, start)
-        size = len(self._data)
-        if found is not None:
-            self._drop(found.end())
-            return found.start() + 1
-        self._drop(size)
+        None where more of the file must be read to find that.
+        """
+        start, at = self._pos, self._here
+        # Hostile input: once much was looked at twice, nothing is any more.
+        search = start if self._wasted < MAX_EVENT else max(start, fault)
+        found = _RESUME.search(self._data, search)
+        if found is None and not self._ended and self._left <= MAX_EVENT:
+            return None
+        self._wasted += max(0, fault - start)
+        end = len(self._data) if found is None else found.start() + 1
+        self._pos = len(self._data) if found is None else found.end()
+        raw = self._data[start : min(end, start + KEPT_OF_OVERSIZE)].strip()
+        return Broken(at, raw, "not JSON" if end - start <= KEPT_OF_OVERSIZE else BEGINNING_OF_NO_JSON)
+
+    def _resume(self) -> None:
+        """Reads on to the next thing that looks like the start of an event."""
         while not self._ended:
-            self._fill(self._chunk)
-            found = _RESUME.search(self._data)
+            self._fill(self._left + self._chunk)
+            found = _RESUME.search(self._data, self._pos)
             if found is not None:
-                self._drop(found.end())
-                return size
-            # A boundary may lie across two buffers.
-            self._drop(max(0, len(self._data) - 256) if not self._ended else len(self._data))
-            if not self._ended:
-                self._fill(len(self._data) + self._chunk)
-        return size
+                self._pos = found.end()
+                return
+            # The start may lie across two blocks.
+            self._pos = len(self._data) if self._ended else max(self._pos, len(self._data) - 256)

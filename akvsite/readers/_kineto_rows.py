@@ -1,16 +1,14 @@
 """Events of a Chrome trace as rows of the level tables, column by column.
 
-Times are relative to the base of the file until the end, since the base may stand after the events; so are the
-processes of device rows, since in a trace the pid of a device row is the device's number.
+Times are relative to the base of the file until the end, since the base may stand after the events; so are
+the processes of device rows, since in a trace the pid of a device row is the device's number.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +18,10 @@ from akvsite.calls import kind_of_call
 from akvsite.readers import _kineto_words as words
 from akvsite.readers._held import Held
 from akvsite.readers._kineto_events import NO_ARGS, NOT_WHOLE, Args, Chunk, Event, clean
+from akvsite.readers._kineto_values import FAR, LEAST, MOST, Open, Processes, Texts, nanoseconds, shape, whole
 from akvsite.reading import Rejected
-from akvsite.tables import TABLES, captured_columns, signed64
+from akvsite.tables import TABLES, captured_columns
 
-LEAST, MOST = -(2**63), 2**63 - 1
-#: Times beyond this many microseconds fit no 64 bits of nanoseconds; they are not even multiplied.
-_FAR = Decimal(10) ** 17
 #: The process of a device row, until the file's profiled process is known.
 DEVICE = -1
 #: Kinds of record that are counted one by one; a file with more has the rest counted together.
@@ -36,60 +32,6 @@ BAD_TIME = "a time that does not fit in 64 bits of nanoseconds"
 NEGATIVE = "a negative duration"
 
 Reject = Callable[[Event, str], None]
-
-
-class _Texts(dict[Any, str | None]):
-    """Ids as text: the file's numbers and strings; NULL where it says null."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sentinel: str | None = None
-
-    def __missing__(self, value: Any) -> str | None:
-        text = None if value is None else clean(value if isinstance(value, str) else str(value), self.sentinel)
-        if len(self) < 100_000:
-            self[value] = text
-        return text
-
-
-@dataclass
-class Process:
-    pid: str
-    host_rows: int = 0
-    calls: int = 0
-    name: str | None = None
-    #: Correlation ids of its calls, kept since several processes may share one file.
-    correlations: list[np.ndarray[Any, np.dtype[np.int64]]] = field(default_factory=list)
-
-
-class Processes(dict[Any, int]):
-    """Pid as the file has it -> the reader's number of the process."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[Process] = []
-        self._by_text: dict[str, int] = {}
-        self.sentinel: str | None = None
-
-    def __missing__(self, pid: Any) -> int:
-        index = self.of_text(self.text(pid))
-        self[pid] = index
-        return index
-
-    def text(self, pid: Any) -> str:
-        return "null" if pid is None else clean(pid if isinstance(pid, str) else str(pid), self.sentinel)
-
-    def of_text(self, text: str) -> int:
-        if text not in self._by_text:
-            self._by_text[text] = len(self.found)
-            self.found.append(Process(text))
-        return self._by_text[text]
-
-    def of(self, pids: list[Any]) -> list[int]:
-        try:
-            return [self[pid] for pid in pids]
-        except TypeError:  # a pid that is a list or an object
-            return [self.of_text(self.text(pid)) for pid in pids]
 
 
 @dataclass
@@ -111,11 +53,13 @@ class Builder:
         self.labels: dict[str, str] = {}
         self.last: int | None = None
         self.window: tuple[int, int | None] | None = None
-        self._texts = _Texts()
-        self._open: dict[tuple[str, str | None], _Open] = {}
+        self._texts = Texts()
+        self._open: dict[tuple[str, str | None], Open] = {}
         self._sentinel: str | None = None
+        #: Names of begins that wait, by identity, where they were not UTF-8.
+        self._cleaned: dict[int, str] = {}
 
-    # One chunk --------------------------------------------------------------------------------------------------
+    # One chunk.
 
     def add(self, chunk: Chunk) -> Iterator[Rejected]:
         rejected: list[Rejected] = []
@@ -140,7 +84,8 @@ class Builder:
         for (ph, cat), events in groups.items():
             if ph not in ("B", "E"):
                 self._group(ph, cat, events, reject)
-        # Begins and ends of one thread belong to one stack whatever their categories, so they keep the file's order.
+        # Begins and ends of one thread belong to one stack whatever their categories, so they keep the file's
+        # order.
         if any(ph in ("B", "E") for ph, _ in groups):
             self._begins_and_ends([e for e in chunk.events if e.ph in ("B", "E")], reject)
         yield from rejected
@@ -153,12 +98,13 @@ class Builder:
 
     def recount(self, table: str, fate: str) -> None:
         """Moves one record that was counted as a row of ``table`` to another fate."""
-        what = next(w for (w, f), count in self.counts.items() if f == table and count)
-        self.counts[what, table] -= 1
-        self.counts[what, fate] += 1
+        what = next((w for (w, f), count in self.counts.items() if f == table and count), None)
+        if what is not None:  # a step is counted as the annotation that it is
+            self.counts[what, table] -= 1
+            self.counts[what, fate] += 1
 
     def _what(self, ph: str, cat: str | None) -> str:
-        return clean(f"{ph} {cat}" if cat is not None else ph, self._sentinel)[:120] or "no phase"
+        return clean(f"{ph or 'no phase'} {cat or ''}".strip(), self._sentinel)[:120]
 
     def _group(self, ph: str, cat: str | None, events: list[Event], reject: Reject) -> None:
         what = self._what(ph, cat)
@@ -191,7 +137,11 @@ class Builder:
             self._device(what, words.DEVICE[cat], events, reject)
         elif cat in words.CALLS:
             # MTIA draws the device's side of a synchronization as a call whose pid is the device.
-            mine = [e for e in events if e.args is None or e.args.device is None or str(e.args.device) != str(e.pid)]
+            mine = [
+                e
+                for e in events
+                if e.args is None or e.args.device is None or str(e.args.device) != str(e.pid)
+            ]
             if len(mine) != len(events):
                 device = [e for e in events if not (e.args is None or str(e.args.device) != str(e.pid))]
                 self._device(what, "wait", device, reject)
@@ -199,7 +149,7 @@ class Builder:
         else:
             self._host(what, cat, events, reject)
 
-    # Rows -------------------------------------------------------------------------------------------------------
+    # Rows.
 
     def _host(self, what: str, cat: str | None, events: list[Event], reject: Reject) -> None:
         timed = self._times(events, reject)
@@ -209,7 +159,9 @@ class Builder:
         word = words.HOST.get(cat, cat) if cat is not None else None
         names = self._names(events)
         processes = self.processes.of([e.pid for e in events])
-        categories: list[str] | pa.Array = pa.repeat(clean(word or "no category", self._sentinel), len(events))
+        categories: list[str] | pa.Array = pa.repeat(
+            clean(word or "no category", self._sentinel), len(events)
+        )
         layers: list[int | None] | None = None
         if cat == "user_annotation":
             layers = [words.layer_of(n) if n.startswith("layer.") else None for n in names]
@@ -273,11 +225,17 @@ class Builder:
             start_ns=timed.starts,
             end_ns=timed.ends,
             kind=kinds,
-            device=self._text_of([_first(a.device, e.pid) for a, e in zip(args, events, strict=True)], "unknown"),
-            queue=self._text_of([_queue(a, e) for a, e in zip(args, events, strict=True)], "unknown"),
+            device=self._text_of(
+                [_device_of(e) if a.device is None else a.device for a, e in zip(args, events, strict=True)],
+                "unknown",
+            ),
+            queue=self._text_of(
+                [_queue(a, e) if a.stream is None else a.stream for a, e in zip(args, events, strict=True)],
+                "unknown",
+            ),
             correlation=self._whole([a.correlation for a in args]),
             external_id=self._whole(_external(args)),
-            bytes=self._bytes([_first(a.bytes, a.size) for a in args]) if moved else None,
+            bytes=self._bytes([a.size if a.bytes is None else a.bytes for a in args]) if moved else None,
             direction=[
                 words.direction_of(name, a.kind, a.direction) for name, a in zip(names, args, strict=True)
             ]
@@ -285,8 +243,8 @@ class Builder:
             else None,
             graph=self._whole([a.graph for a in args]),
             graph_node=self._whole([a.graph_node for a in args]),
-            grid=[_shape(a.grid) for a in args],
-            block=[_shape(a.block) for a in args],
+            grid=[shape(a.grid) for a in args],
+            block=[shape(a.block) for a in args],
             registers=self._whole([a.registers for a in args]),
             shared_bytes=self._whole([a.shared for a in args]),
             appended_ns=self._whole([a.appended for a in args]),
@@ -367,15 +325,25 @@ class Builder:
             if calls:
                 process.calls += count
 
-    # What is no row ---------------------------------------------------------------------------------------------
+    # What is no row.
 
     def _no_row(self, what: str, why: str, events: list[Event]) -> None:
+        if not events:
+            return
         self.count(what, why, len(events))
-        for event in events:
-            if event.ts is not None:
-                start = _ns(event.ts)
-                if start is not None:
-                    self._seen(start + (_ns(event.dur) or 0) if event.dur is not None else start)
+        times: list[Any] = [e.ts for e in events]
+        lengths: list[Any] = [e.dur for e in events]
+        try:
+            ends = (t if d is None else t + d for t, d in zip(times, lengths, strict=True))
+            last = nanoseconds(max(ends))
+        except (TypeError, ArithmeticError):
+            last = None
+        if last is None:
+            # Some have no time, or one that is out of range: the others still say how far the file goes.
+            known = (nanoseconds(e.ts) for e in events if e.ts is not None)
+            last = max((time for time in known if time is not None), default=None)
+        if last is not None:
+            self._seen(last)
 
     def _seen(self, time: int) -> None:
         if (self.last is None or time > self.last) and time <= MOST:
@@ -383,9 +351,9 @@ class Builder:
 
     def _windows(self, events: list[Event]) -> None:
         for event in events:
-            start = None if event.ts is None else _ns(event.ts)
+            start = None if event.ts is None else nanoseconds(event.ts)
             if start is not None:
-                length = None if event.dur is None else _ns(event.dur)
+                length = None if event.dur is None else nanoseconds(event.dur)
                 self.window = (start, None if length is None else start + length)
 
     def _metadata(self, events: list[Event]) -> None:
@@ -396,7 +364,7 @@ class Builder:
                     known = self.names if event.name == "process_name" else self.labels
                     known[self.processes.text(event.pid)] = clean(value, self._sentinel)
 
-    # Begins and ends --------------------------------------------------------------------------------------------
+    # Begins and ends.
 
     def _begins_and_ends(self, events: list[Event], reject: Reject) -> None:
         finished: dict[str | None, list[Event]] = {}
@@ -404,16 +372,19 @@ class Builder:
             thread = (self.processes.text(event.pid), None if event.tid is None else str(event.tid))
             stack = self._open.get(thread)
             if stack is None:
-                stack = self._open[thread] = _Open()
+                stack = self._open[thread] = Open()
             if event.ph == "B":
-                if event.ts is None or _ns(event.ts) is None:
+                if event.ts is None or nanoseconds(event.ts) is None:
                     reject(event, NO_TIME if event.ts is None else BAD_TIME)
                 else:
+                    if self._sentinel is not None and event.name is not None:
+                        # Its row is made in another chunk, which has another sentinel or none.
+                        self._cleaned[id(event)] = clean(event.name, self._sentinel)
                     stack.begin(event)
                 continue
             begin = None
             why = NO_TIME if event.ts is None else BAD_TIME
-            if event.ts is not None and _ns(event.ts) is not None:
+            if event.ts is not None and nanoseconds(event.ts) is not None:
                 begin = stack.last(event.name)
                 why = "an end without its begin"
                 if begin is not None and begin.ts is not None and event.ts < begin.ts:
@@ -438,7 +409,8 @@ class Builder:
 
     def _intervals(self, groups: dict[str | None, list[Event]]) -> None:
         def reject(event: Event, why: str) -> None:
-            # Begin and end were checked as they came; only their sum can be too large, and the begin's bytes are gone.
+            # Begin and end were checked as they came; only their sum can be too large, and the begin's bytes
+            # are gone.
             event.dur = None
             again.append(event)
 
@@ -448,23 +420,24 @@ class Builder:
             if again:
                 self._complete(self._what("B", cat), cat, again, reject)
 
-    # Columns ----------------------------------------------------------------------------------------------------
+    # Columns.
 
     def _times(self, events: list[Event], reject: Reject) -> _Timed:
         try:
-            starts = [e.ts for e in events]
-            lengths = [e.dur for e in events]
-            if starts and -_FAR < min(starts) and max(starts) < _FAR:  # type: ignore[type-var]
+            # None among them raises TypeError, a time that is no number an ArithmeticError: then one by one.
+            starts: list[Any] = [e.ts for e in events]
+            lengths: list[Any] = [e.dur for e in events]
+            if starts and min(starts) > -FAR and max(starts) < FAR:
                 if lengths.count(None) == len(lengths):
-                    begins = [round(t * 1000) for t in starts]  # type: ignore[operator]
+                    begins = [round(t * 1000) for t in starts]
                     self._check(begins)
                     return _Timed(events, begins, [None] * len(begins))
-                if min(lengths) >= 0 and max(lengths) < _FAR:  # type: ignore[type-var, operator]
-                    begins = [round(t * 1000) for t in starts]  # type: ignore[operator]
-                    ends = [b + round(d * 1000) for b, d in zip(begins, lengths, strict=True)]  # type: ignore[operator]
+                if min(lengths) >= 0 and max(lengths) < FAR:
+                    begins = [round(t * 1000) for t in starts]
+                    ends = [b + round(d * 1000) for b, d in zip(begins, lengths, strict=True)]
                     self._check(begins)
                     self._check(ends)
-                    return _Timed(events, begins, ends)  # type: ignore[arg-type]
+                    return _Timed(events, begins, ends)
         except (TypeError, ArithmeticError):
             pass
         return self._times_one_by_one(events, reject)
@@ -480,8 +453,8 @@ class Builder:
             if event.ts is None:
                 reject(event, NO_TIME)
                 continue
-            start = _ns(event.ts)
-            length = None if event.dur is None else _ns(event.dur)
+            start = nanoseconds(event.ts)
+            length = None if event.dur is None else nanoseconds(event.dur)
             if start is None or (event.dur is not None and length is None):
                 reject(event, BAD_TIME)
             elif length is not None and length < 0:
@@ -497,10 +470,13 @@ class Builder:
 
     def _names(self, events: list[Event]) -> list[str]:
         sentinel = self._sentinel
-        return [
+        names = [
             n if n is not None and "\\" not in n and n.isascii() else clean(n or "", sentinel)
             for n in [e.name for e in events]
         ]
+        if self._cleaned:
+            names = [self._cleaned.pop(id(e), n) for e, n in zip(events, names, strict=True)]
+        return names
 
     def _text_of(self, values: list[Any], unknown: str | None = None) -> list[str | None]:
         texts = self._texts
@@ -531,59 +507,15 @@ class Builder:
         return self._whole([v.removesuffix(" bytes") if isinstance(v, str) else v for v in values])
 
 
-class _Open:
-    """The begins of one thread that have no end yet."""
-
-    def __init__(self) -> None:
-        self._stack: list[Event] = []
-        self._named: dict[str | None, list[Event]] = {}
-        self._done: set[int] = set()
-
-    def begin(self, event: Event) -> None:
-        self._stack.append(event)
-        self._named.setdefault(event.name, []).append(event)
-
-    def last(self, name: str | None) -> Event | None:
-        """The begin that an end of this name closes: the last of that name, else the last of all."""
-        if name and (named := self._tidy(self._named.get(name, []))):
-            return named[-1]
-        rest = self._tidy(self._stack)
-        return rest[-1] if rest else None
-
-    def end(self, event: Event) -> None:
-        self._done.add(id(event))
-        self._tidy(self._named.get(event.name, []))
-        if self._stack[-1] is event:
-            self._stack.pop()
-            self._done.discard(id(event))
-
-    def _tidy(self, events: list[Event]) -> list[Event]:
-        while events and id(events[-1]) in self._done:
-            done = events.pop()
-            if events is self._stack:
-                self._done.discard(id(done))
-        return events
-
-    def rest(self) -> list[Event]:
-        return [event for event in self._stack if id(event) not in self._done]
-
-
 def _arrow_schema(table: str) -> pa.Schema:
     columns = [pa.field(c.name, c.arrow_type) for c in captured_columns(TABLES[table])]
     return pa.schema([pa.field("process", pa.int64()), *columns])
 
 
 SCHEMAS = {
-    table: _arrow_schema(table) for table in ("step", "level2_host", "level3_device", "level4_edge", "memory_event")
+    table: _arrow_schema(table)
+    for table in ("step", "level2_host", "level3_device", "level4_edge", "memory_event")
 }
-
-
-def _ns(microseconds: Decimal) -> int | None:
-    """Nanoseconds, exact to the last decimal that there is room for; None where they do not fit in 64 bits."""
-    if not microseconds.is_finite() or not -_FAR < microseconds < _FAR:
-        return None
-    time = round(microseconds * 1000)
-    return time if LEAST <= time <= MOST else None
 
 
 def _first(*values: Any) -> Any:
@@ -594,57 +526,15 @@ def _external(args: list[Args]) -> list[Any]:
     return [a.external_id if a.external_id is not None else a.old_external_id for a in args]
 
 
+def _device_of(event: Event) -> Any:
+    """In a trace the pid of a device row is its device; -1 is none."""
+    return None if event.pid == -1 else event.pid
+
+
 def _queue(args: Args, event: Event) -> Any:
-    return _first(args.stream, args.stream_id, args.l0_queue, args.sycl_queue, event.tid)
+    return _first(args.stream_id, args.l0_queue, args.sycl_queue, event.tid)
 
 
 def _kinds(names: list[str]) -> list[str]:
     known: dict[str, str] = {name: kind_of_call(name) for name in set(names)}
     return [known[name] for name in names]
-
-
-_DIGITS = re.compile(r"\d+")
-
-
-def _shape(value: Any) -> str | None:
-    """
-    >>> _shape([132, 1, 1]), _shape("grid(4096,)"), _shape("[1, 2, 3]"), _shape(None)
-    ('132x1x1', '4096', '1x2x3', None)
-    """
-    if value is None:
-        return None
-    if isinstance(value, list):
-        return "x".join(map(str, value))[:80] or None
-    return "x".join(_DIGITS.findall(str(value)[:80])) or None
-
-
-_HEX = re.compile(r"^[+-]?0[xX][0-9a-fA-F]+$")
-_PLAIN = re.compile(r"^[+-]?[0-9]{1,20}$")
-
-
-def whole(value: Any) -> int | None:
-    """A 64-bit whole number out of a number, a quoted one or a hexadecimal one; None where it is none.
-
-    >>> whole("0x10"), whole(" 12 "), whole(5.0), whole(2**64 - 1), whole("abc"), whole(True), whole(2**64)
-    (16, 12, 5, -1, None, None, None)
-    """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        value = value.strip()
-        if _PLAIN.match(value):
-            value = int(value)
-        elif _HEX.match(value) and len(value) <= 19:
-            value = int(value, 16)
-        else:
-            return None
-    elif isinstance(value, float | Decimal):
-        if not -(2**63) <= value < 2**64 or value != int(value):
-            return None
-        value = int(value)
-    if not isinstance(value, int):
-        return None
-    try:
-        return signed64(value)
-    except OverflowError:
-        return None

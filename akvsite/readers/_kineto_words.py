@@ -59,7 +59,8 @@ NO_ROW_PHASE = {
     "s": "a flow arrow", "t": "a flow arrow", "f": "a flow arrow",
     "i": "a mark in time", "I": "a mark in time", "R": "a mark in time",
     "b": "an asynchronous event", "n": "an asynchronous event", "e": "an asynchronous event",
-    "S": "an asynchronous event", "T": "an asynchronous event", "p": "an asynchronous event", "F": "an asynchronous event",
+    "S": "an asynchronous event", "T": "an asynchronous event",
+    "p": "an asynchronous event", "F": "an asynchronous event",
     "N": "an object's life", "O": "an object's life", "D": "an object's life",
     "P": "a sample",
     "v": "a memory dump", "V": "a memory dump",
@@ -68,16 +69,31 @@ NO_ROW_PHASE = {
     "E": "the end of its begin",
 }  # fmt: skip
 
-#: Facts that may leave the file, by part. Everything else (hosts, users, jobs, environments, ids) stays in it.
+#: Facts that may leave the file, by part. Everything else (hosts, users, jobs, environments, ids) stays in
+#: it.
 SOFTWARE = (
-    "cuda_driver_version", "cuda_runtime_version", "cupti_version", "roctracer_version", "hip_runtime_version",
+    "cuda_driver_version", "cuda_runtime_version", "cupti_version", "roctracer_version",
+    "hip_runtime_version",
     "hip_driver_version", "xpu_driver_version", "xpu_runtime_version", "pti_version",
 )  # fmt: skip
-CAPTURE = ("schemaVersion", "displayTimeUnit", "record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules")
+CAPTURE = (
+    "schemaVersion",
+    "displayTimeUnit",
+    "record_shapes",
+    "profile_memory",
+    "with_stack",
+    "with_flops",
+    "with_modules",
+)
 DISTRIBUTED = ("backend", "rank", "world_size")
 DEVICE_PROPERTIES = (
-    "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "warpSize", "computeUnits", "maxClockRate",
+    "name", "totalGlobalMem", "computeMajor", "computeMinor", "numSms", "warpSize",
+    "computeUnits", "maxClockRate",
 )  # fmt: skip
+
+
+#: Pids that the profiler writes where there is no process.
+NO_PROCESS = frozenset({"-1", "null", "", "Spans", "Traces"})
 
 
 @dataclass(frozen=True)
@@ -157,7 +173,8 @@ _MTIA = {"dma_request": "copy", "event_wait": "wait", "event_record": "other"}
 
 
 def kind_on_device(name: str, kind_of_name: str) -> str:
-    """Kind of a device interval whose category does not tell it; ``kind_of_name`` is what its name says as a call.
+    """Kind of a device interval whose category does not tell it; ``kind_of_name`` is what its name says as a
+    call.
 
     >>> kind_on_device("dma_request", "other"), kind_on_device("gemm", "other"), kind_on_device("zeX", "copy")
     ('copy', 'kernel', 'copy')

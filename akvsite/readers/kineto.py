@@ -1,8 +1,9 @@
 """Chrome trace JSON as torch's profiler (Kineto) writes it, plain or gzip: CUDA, ROCm, XPU, MTIA and CPU.
 
 - Host intervals go to ``level2_host``, engine and profiler step annotations to ``step`` as well.
-- Device intervals go to ``level3_device``. Synchronization rows that the profiler draws on a queue are kept there with
-  kind ``wait``: they are no work. ``gpu_user_annotation`` is no row: the profiler draws it around device records.
+- Device intervals go to ``level3_device``. Synchronization rows that the profiler draws on a queue are kept
+  there with kind ``wait``: they are no work. ``gpu_user_annotation`` is no row: the profiler draws it around
+  device records.
 - Runtime and driver calls go to ``level4_edge``; ``[memory]`` instants to ``memory_event``.
 - Everything else is counted by kind and reason, and what cannot be used goes to the quarantine as it was.
 """
@@ -25,12 +26,14 @@ from akvsite.readers import _kineto_words as words
 from akvsite.readers._escape import escape, escape_text
 from akvsite.readers._head import BLOCK, Blocks
 from akvsite.readers._kineto_events import Decoder
-from akvsite.readers._kineto_json import CHUNK, Beside, Broken, Stream, Stretch
-from akvsite.readers._kineto_rows import BAD_TIME, DEVICE, LEAST, MOST, Builder, Processes, whole
+from akvsite.readers._kineto_json import CHUNK, CUT_SHORT, NO_JSON, Beside, Broken, Stream, Stretch
+from akvsite.readers._kineto_rows import BAD_TIME, Builder
+from akvsite.readers._kineto_values import LEAST, MOST, Processes, whole
 from akvsite.reading import BATCH_ROWS, Counted, Ending, Fact, Part, Process, Rejected, Rows
 
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:')
-_LIST_OF_EVENTS = re.compile(rb'^\s*\[\s*(?:\{(?:[^{}]|\{[^{}]*\})*?"ph"\s*:|\]\s*$)')
+_PHASE_KEY = re.compile(rb'"ph"\s*:\s*"')
+_LIST_OF_OBJECTS = re.compile(rb"\[\s*(?:\{|\]\s*$)")
 _TIMES = ("start_ns", "end_ns", "at_ns")
 
 
@@ -49,8 +52,12 @@ class Kineto:
             return path.name.endswith((".json", ".json.gz"))
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         if text.startswith(b"{"):
-            return _EVENTS_KEY.search(head) is not None or b'"deviceProperties"' in head and b'"schemaVersion"' in head
-        return _LIST_OF_EVENTS.match(text) is not None
+            return _EVENTS_KEY.search(head) is not None or (
+                b'"deviceProperties"' in head and b'"schemaVersion"' in head
+            )
+        return _LIST_OF_OBJECTS.match(text) is not None and (
+            _PHASE_KEY.search(text) is not None or b"{" not in text
+        )
 
     def read(self, path: Path) -> Iterator[Part]:
         reading = _Reading(path, self._block, self._chunk)
@@ -84,21 +91,33 @@ class _Reading:
                 anything = True
                 yield from self._builder.add(self._decoder.chunk(part))
             elif isinstance(part, Broken):
-                if part.why == "neither an object nor a list":
+                if part.why == NO_JSON:
                     raise BadInput(self._path.name, f"not JSON: {part.why}")
-                self._decoder.events += 1
                 self._builder.count("no event", "quarantine")
-                place = f"event {self._decoder.events}, byte {part.at}"
+                # What is broken may be one event or many; only one that is cut short has a number.
+                number = f"event {self._decoder.events + 1}, " if part.why == CUT_SHORT else ""
+                place = f"{number}byte {part.at}"
                 yield Rejected(part.why, place, escape(part.raw))
             else:
                 self._remember(part)
         self._builder.finish()
-        if not anything and self._blocks.cut is not None and "damaged" in self._blocks.cut and not self._beside:
+        if (
+            not anything
+            and self._blocks.cut is not None
+            and "damaged" in self._blocks.cut
+            and not self._beside
+        ):
             raise BadInput(self._path.name, self._blocks.cut)
         yield from self._take_base()
 
     def _remember(self, part: Beside) -> None:
-        known = {*words.SOFTWARE, *words.CAPTURE, "deviceProperties", "distributedInfo", "baseTimeNanoseconds"}
+        known = {
+            *words.SOFTWARE,
+            *words.CAPTURE,
+            "deviceProperties",
+            "distributedInfo",
+            "baseTimeNanoseconds",
+        }
         if part.raw is not None and part.key in known:
             try:
                 self._beside[part.key] = json.loads(part.raw, parse_float=Decimal)
@@ -110,7 +129,7 @@ class _Reading:
         if base is None:
             return
         number = whole(base)
-        if number is None or not 0 <= number:
+        if number is None or not number >= 0:
             yield Rejected(BAD_TIME, "baseTimeNanoseconds", str(base)[:1000])
         else:
             self._base = number
@@ -165,7 +184,9 @@ class _Reading:
             for row in rows.filter(pa.array(~fits)).to_pylist():
                 # The base came after the events: the record's bytes are gone, its values are not.
                 raw = json.dumps({k: v for k, v in row.items() if v is not None and k != "process"})
-                rejected.append(Rejected(BAD_TIME, f"{table}, relative to baseTimeNanoseconds {self._base}", raw))
+                rejected.append(
+                    Rejected(BAD_TIME, f"{table}, relative to baseTimeNanoseconds {self._base}", raw)
+                )
                 self._builder.recount(table, "quarantine")
             rows = rows.filter(pa.array(fits))
         for name in times:
@@ -174,7 +195,7 @@ class _Reading:
         return rejected, rows
 
     def _owners(self, rows: pa.Table) -> Any:
-        """The process of each device row: the one whose call has its correlation id, else the profiled one."""
+        """The process of each device row: that whose call has its correlation id, else the profiled one."""
         owners = np.full(rows.num_rows, self._main, np.int64)
         callers = [i for i, p in enumerate(self._builder.processes.found) if p.calls]
         if len(callers) > 1:
@@ -223,9 +244,9 @@ class _Reading:
 
 
 def _profiled(processes: Processes) -> int:
-    """The process that a file's device rows belong to: most runtime calls, else most host rows; one past the last: none."""
+    """The process of a file's device rows: most calls, else most host rows; one past the last is none."""
     found = processes.found
-    candidates = [i for i, p in enumerate(found) if p.host_rows]
+    candidates = [i for i, p in enumerate(found) if p.host_rows and p.pid not in words.NO_PROCESS]
     if not candidates:
         return len(found)
     return max(candidates, key=lambda i: (found[i].calls, found[i].host_rows, -i))

@@ -1,0 +1,26 @@
+"""Small files with the oddities of real ones, and every row that they give.
+
+``pytest tests/readers --bless`` writes the expected rows anew; the difference belongs into the review.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from akvsite.readers import find
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = sorted(p.name for p in GOLDEN.glob("*.json") if not p.name.endswith(".expected.json"))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_row_of_a_small_file(name, gather, agrees):
+    path = GOLDEN / name
+    agrees(path.with_suffix(".expected.json"), gather(find(path), path).plain())
+
+
+def test_no_expected_rows_without_their_file():
+    expected = {p.name.removesuffix(".expected.json") for p in GOLDEN.glob("*.expected.json")}
+    assert expected == {name.removesuffix(".json") for name in FILES}
