@@ -139,6 +139,9 @@ def install_views(store: Store) -> None:
     with store.transaction():
         for statement in questions.statements(store.connection):
             store.connection.execute(statement)
+    # Without statistics the planner takes any index that begins with the run for as good as one by id.
+    store.connection.execute("PRAGMA analysis_limit = 1000")
+    store.connection.execute("PRAGMA optimize = 0x10002")
 
 
 def _of_files(name: str, files: Sequence[Path]) -> Capture:

@@ -75,10 +75,8 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
     SELECT c.run_id, c.process_id, '{CALLS_SEEN}',
            CASE c.kind {" ".join(f"WHEN '{call}' THEN '{record}'" for call, record in EXPECTS.items())} END,
-           count(l.call_id), count(*)
+           sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = c.id)), count(*)
     FROM level4_edge c
-    LEFT JOIN (SELECT DISTINCT run_id, process_id, call_id FROM link WHERE run_id = :run) l
-           ON l.run_id = c.run_id AND l.process_id = c.process_id AND l.call_id = c.id
     WHERE c.run_id = :run AND c.kind IN ({", ".join(f"'{kind}'" for kind in EXPECTS)})
     GROUP BY c.process_id, c.kind
     """,
@@ -86,7 +84,7 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
     SELECT d.run_id, d.process_id, '{RECORDS_SEEN}', d.kind, count(l.interval_id), count(*)
     FROM level3_device d
-    LEFT JOIN link l ON l.interval_id = d.id AND l.run_id = d.run_id
+    LEFT JOIN link l ON l.interval_id = d.id
     WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill')
     GROUP BY d.process_id, d.kind
     """,

@@ -402,9 +402,9 @@ class MemoryEvent(Row):
 class Link(Row):
     """A runtime call and a device interval that belong together, and how that is known. An association, no more."""
 
-    __key__ = "run_id, process_id, call_id, interval_id"
+    __key__ = "call_id, interval_id"
     __foreign__ = (OF_PROCESS,)
-    __indexes__ = ("interval_id",)
+    __indexes__ = ("interval_id", "run_id, process_id")
     run_id: RunId
     process_id: ProcessId
     call_id: Annotated[int, Col("row of `level4_edge`")]

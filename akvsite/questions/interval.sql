@@ -14,5 +14,5 @@
 SELECT d.run_id, d.id AS interval_id, d.device, d.queue, d.kind, d.name, d.start_ns, d.end_ns,
        d.end_ns - d.start_ns AS duration_ns, d.bytes, c.step_id
 FROM level3_device d
-LEFT JOIN link l ON l.interval_id = d.id AND l.run_id = d.run_id
+LEFT JOIN link l ON l.interval_id = d.id
 LEFT JOIN level4_edge c ON c.id = l.call_id

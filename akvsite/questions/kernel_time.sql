@@ -10,6 +10,6 @@
 SELECT d.run_id, d.kind, d.name, count(*) AS intervals, sum(d.end_ns - d.start_ns) AS sum_ns, sum(d.bytes) AS bytes,
        count(l.interval_id) AS linked
 FROM level3_device d
-LEFT JOIN link l ON l.interval_id = d.id AND l.run_id = d.run_id
+LEFT JOIN link l ON l.interval_id = d.id
 WHERE d.end_ns IS NOT NULL
 GROUP BY d.run_id, d.kind, d.name

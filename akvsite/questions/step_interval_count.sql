@@ -9,7 +9,7 @@
 -- @intervals  device records, counted
 SELECT s.run_id, s.id AS step_id, s.number, s.name, s.warm_up, s.start_ns, count(*) AS intervals
 FROM level4_edge c
-JOIN link l ON l.run_id = c.run_id AND l.process_id = c.process_id AND l.call_id = c.id
+JOIN link l ON l.call_id = c.id
 JOIN step s ON s.id = c.step_id
 WHERE c.step_id IS NOT NULL
 GROUP BY s.run_id, s.id

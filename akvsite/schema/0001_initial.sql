@@ -253,11 +253,13 @@ CREATE TABLE link (
   call_id INTEGER NOT NULL,
   interval_id INTEGER NOT NULL,
   made_by TEXT NOT NULL,
-  PRIMARY KEY (run_id, process_id, call_id, interval_id),
+  PRIMARY KEY (call_id, interval_id),
   FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
 ) STRICT;
 
 CREATE INDEX link_0 ON link (interval_id);
+
+CREATE INDEX link_1 ON link (run_id, process_id);
 
 CREATE TABLE seen (
   run_id INTEGER NOT NULL,
