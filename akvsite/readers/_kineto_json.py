@@ -332,7 +332,8 @@ class Stream:
         if last.endswith(b"}") and is_whole(last):
             yield Stretch(last, self._at + start)
         elif last:
-            yield Broken(self._at + start, last[:MAX_VALUE], CUT_SHORT)
+            why = CUT_SHORT if len(last) <= MAX_VALUE else f"{CUT_SHORT}, only its beginning is kept"
+            yield Broken(self._at + start, last[:MAX_VALUE], why)
         self._pos = len(self._data)
 
     def _broken(self, fault: int) -> Broken | None:
