@@ -94,14 +94,8 @@ class Footer:
                     _several((e.scope for e in known), "scopes"),
                     _several((e.one_sided for e in drawn), "one-sided statements"),
                 ),
-                _joined(
-                    f"no band for {len(unbanded)} of {len(drawn)}" if unbanded else "",
-                    _several((e.refusal for e in unbanded), "reasons"),
-                ),
-                _joined(
-                    f"unknown: {len(drawn) - len(known)} of {len(drawn)}" if len(known) < len(drawn) else "",
-                    _several((e.refusal for e in drawn if e.value is None), "reasons"),
-                ),
+                _reasons("no band for", unbanded, len(drawn)),
+                _reasons("unknown", [e for e in drawn if e.value is None], len(drawn)),
                 *notes,
                 *self.notes,
                 "level "
@@ -114,6 +108,12 @@ class Footer:
             )
             if line
         )
+
+
+def _reasons(what: str, estimates: Sequence[Estimate], of: int) -> str:
+    if not estimates:
+        return ""
+    return f"{what} {len(estimates)} of {of}: {_several((e.refusal for e in estimates), 'reasons')}"
 
 
 def _counts(estimates: Sequence[Estimate]) -> str:
@@ -184,7 +184,12 @@ def labels(names: Iterable[str], limit: int = 44) -> dict[str, str]:
 
 # Scales and units
 
-_TIME: Final = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_TIME: Final = (("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9))
+_BYTES: Final = tuple((name, 1024.0**power) for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB")))
+_RATES: Final = tuple((f"{name}/s", size) for name, size in _BYTES)
+_FAMILIES: Final = {name: family for family in (_TIME, _BYTES, _RATES) for name, _ in family} | {
+    "bytes": _BYTES
+}
 
 
 @dataclass(frozen=True)
@@ -212,18 +217,22 @@ class Scale:
 
 
 def scale(unit: str, values: Iterable[float | None], *, zero: bool = False) -> Scale:
-    """A scale that holds every finite value with room at both ends; times get the unit that reads best."""
+    """A scale that holds every finite value with room at both ends; times and bytes get the unit that reads best."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     largest = max((abs(value) for value in finite), default=0.0)
     factor, shown = 1.0, unit
-    if unit in _TIME and largest > 0:
-        ns = largest * _TIME[unit]
-        shown = "s" if ns >= 2e9 else "ms" if ns >= 2e6 else "us" if ns >= 2e3 else "ns"
-        factor = _TIME[unit] / _TIME[shown]
+    if unit in _FAMILIES and largest > 0:
+        sizes = dict(_FAMILIES[unit])
+        base = sizes.get(unit, 1.0)
+        # Two of a unit, not one: an axis from 0 to 1.2 ms reads better in us.
+        fitting = [name for name, size in sizes.items() if largest * base >= 2 * size]
+        shown = fitting[-1] if fitting else next(iter(sizes))
+        factor = base / sizes[shown]
     low, high = min(finite, default=0.0) * factor, max(finite, default=1.0) * factor
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     room = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
+    # Room, except at a zero that a bar stands on.
     return Scale(
         shown,
         factor,
@@ -259,22 +268,34 @@ STATES: Final = {
     "unknown": HOLLOW,
 }
 
-# Placeholders for what a call fills in. Altair's types know no placeholders, hence Any.
-AXIS: Final[Any] = "@axis"
-DOMAIN: Final[Any] = "@domain"
-LABELS: Final[Any] = "@labels"
-GROUPS: Final[Any] = "@groups"
-SHOW_GROUPS: Final[Any] = "@show_groups"
-SEEN_STATES: Final[Any] = "@states"
-SHAPES: Final[Any] = "@shapes"
-HEIGHT: Final[Any] = "@height"
+
+def placeholder(name: str) -> Any:
+    """What a call fills in. Altair's types know no placeholders, hence Any."""
+    return f"@{name}"
 
 
-def band_row(label: str, name: str, group: str, estimate: Estimate, axis: Scale) -> dict[str, Any]:
-    """An Estimate as a row of chart data. What is unknown or not finite is null: it is drawn at no value."""
+AXIS: Final = placeholder("axis")
+DOMAIN: Final = placeholder("domain")
+LABELS: Final = placeholder("labels")
+LANES: Final = placeholder("lanes")
+GROUPS: Final = placeholder("groups")
+SHOW_GROUPS: Final = placeholder("show_groups")
+SEEN_STATES: Final = placeholder("states")
+SHAPES: Final = placeholder("shapes")
+HEIGHT: Final = placeholder("height")
+
+
+def band_row(
+    label: str, name: str, group: str, estimate: Estimate, axis: Scale, lane: str | None = None
+) -> dict[str, Any]:
+    """An Estimate as a row of chart data. What is unknown or not finite is null: it is drawn at no value.
+
+    ``label`` is its place on the chart, ``lane`` its place in that row, ``group`` its hue.
+    """
     row: dict[str, Any] = {
         "label": label,
         "group": visible(group),
+        "lane": visible(group) if lane is None else lane,
         "value": axis(estimate.value),
         "from": None,
         "to": None,
@@ -302,21 +323,25 @@ def state_of(estimate: Estimate) -> str:
     return "counted or declared" if estimate.kind in ("counted", "declared") else "value, no band stated"
 
 
-def band_fill(rows: Sequence[Mapping[str, Any]], axis: Scale, title: str) -> dict[str, Any]:
+def band_fill(
+    rows: Sequence[Mapping[str, Any]], axis: Scale, title: str, *, lane_step: int = 15
+) -> dict[str, Any]:
     """What ``band_layers`` needs filled in, from the rows that are drawn."""
     states = [state for state in STATES if any(row["state"] == state for row in rows)]
     groups = list(dict.fromkeys(row["group"] for row in rows)) or [""]
+    lanes = list(dict.fromkeys(row["lane"] for row in rows)) or [""]
     return {
         AXIS: axis.title(title),
         DOMAIN: [axis.low, axis.high],
         LABELS: list(dict.fromkeys(row["label"] for row in rows)),
         GROUPS: groups,
+        LANES: lanes,
         SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
         if len(groups) > 1
         else None,
         SEEN_STATES: states,
         SHAPES: [STATES[state] for state in states],
-        HEIGHT: {"step": 26 if len(groups) < 2 else 15 * len(groups) + 10, "for": "position"},
+        HEIGHT: {"step": 26 if len(lanes) < 2 else lane_step * len(lanes) + 10, "for": "position"},
     }
 
 
@@ -332,38 +357,36 @@ def band_notes(rows: Sequence[Mapping[str, Any]], estimates: Iterable[Estimate])
     return [meaning] if meaning else []
 
 
-def band_layers(*, bars: bool = False) -> list[alt.Chart]:
-    """Dots and bands, a row for each label and a lane in it for each group. Reads the data set "rows"."""
-    rows = alt.Chart(alt.NamedData("rows"))
-    domain = alt.Scale(domain=DOMAIN, nice=False, zero=False)
-    y = alt.Y(
-        "label:N",
-        title=None,
-        scale=alt.Scale(domain=LABELS),
-        axis=alt.Axis(grid=False, ticks=False, domain=False),
-    )
-    place = {
-        "y": y,
-        "yOffset": alt.YOffset(
-            "group:N", scale=alt.Scale(domain=GROUPS, paddingInner=0.1, paddingOuter=0.35)
-        ),
+def band_place() -> dict[str, Any]:
+    """Where a row of the data set "rows" stands, across the axis of values, and its hue."""
+    y = alt.Axis(grid=False, ticks=False, domain=False)
+    return {
+        "y": alt.Y("label:N", title=None, scale=alt.Scale(domain=LABELS), axis=y),
+        "yOffset": alt.YOffset("lane:N", scale=alt.Scale(domain=LANES, paddingInner=0.1, paddingOuter=0.35)),
         "color": alt.Color("group:N", scale=alt.Scale(domain=GROUPS), legend=SHOW_GROUPS),
         "tooltip": [alt.Tooltip("name:N"), alt.Tooltip("text:N", title="is")],
     }
+
+
+def band_x(field: str) -> alt.X:
+    """A value's place on the axis, which every layer shares."""
+    return alt.X(f"{field}:Q", title=AXIS, scale=alt.Scale(domain=DOMAIN, nice=False, zero=False))
+
+
+def band_layers() -> list[alt.Chart]:
+    """Dots and bands: what every mark that draws Estimates is made of. Reads the data set "rows"."""
+    rows = alt.Chart(alt.NamedData("rows"))
+    place, x = band_place(), band_x
     dot = place | {
         "shape": alt.Shape(
             "state:N", scale=alt.Scale(domain=SEEN_STATES, range=SHAPES), legend=alt.Legend(title=None)
         )
     }
 
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=AXIS, scale=domain)
-
     def where(test: str) -> alt.Chart:
         return rows.transform_filter(test)
 
     return [
-        *[where("isValid(datum.value)").mark_bar(style="akv-bar").encode(x=x("value"), **place)] * bars,
         where("isValid(datum.also_from)")
         .mark_rule(style="akv-also")
         .encode(x=x("also_from"), x2="also_to", **place),
@@ -455,6 +478,7 @@ def sealed(
     summary: str,
     columns: tuple[str, ...],
     rows: Iterable[tuple[Any, ...]],
+    config: Spec | None = None,
 ) -> Drawing:
     """The drawing with its question on top and its printed line underneath, all in one specification.
 
@@ -482,20 +506,19 @@ def sealed(
         "description": summary,
         "title": {
             "text": broken(title),
-            "subtitle": [line for text in lead for line in broken(text)],
+            **({"subtitle": [line for text in lead for line in broken(text)]} if lead else {}),
             "anchor": "start",
             "frame": "bounds",
         },
         "vconcat": [child],
         "datasets": {name: list(data) for name, data in datasets.items()},
-        "config": _config(LIGHT),
+        "config": _over(_config(LIGHT), config or {}),
         "usermeta": {
             "akv": {
                 "question": title,
                 "headline": lead,
                 "footer": [visible(paragraph) for paragraph in footer],
                 "dark": _colors(DARK),
-                "narrow": NARROW,
             }
         },
     }
@@ -506,7 +529,7 @@ def broken(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, break_on_hyphens=False) or [""]
 
 
-# The look. Light is written into the specification, dark and narrow travel beside it for the page's script.
+# The look. Light is written into the specification, dark travels beside it for the page's script.
 
 
 @dataclass(frozen=True)
@@ -538,12 +561,6 @@ DARK: Final = Palette(
     hues=("#7db8ec", "#eea25c", "#bfa2e6", "#5cc4bd", "#d4bf5a", "#e394bd"),
 )
 
-#: Under 560 px, row labels stand over their row instead of beside it.
-NARROW: Final[Spec] = {
-    "axisYBand": {"labelAlign": "left", "labelPadding": -1, "labelOffset": -13, "labelBaseline": "middle"},
-    "legend": {"columns": 1},
-}
-
 
 def _colors(palette: Palette) -> Spec:
     p = palette
@@ -567,11 +584,12 @@ def _colors(palette: Palette) -> Spec:
         "style": {
             "akv-footer": {"fill": p.quiet},
             "akv-open": {"fill": p.ground},
-            "akv-neutral": {"stroke": p.frame},
-            "akv-pair": {"stroke": p.frame},
-            "akv-cut": {"stroke": p.quiet, "fill": p.quiet},
-            "akv-note": {"fill": p.text},
-            "akv-rest": {"stroke": p.text, "fill": p.ground},
+            "akv-neutral": {"color": p.quiet},
+            "akv-pair": {"color": p.frame},
+            "akv-cut": {"color": p.quiet},
+            "akv-shade": {"color": p.quiet},
+            "akv-note": {"color": p.text},
+            "akv-rest": {"color": p.text},
         },
     }
 
@@ -606,11 +624,16 @@ def _config(palette: Palette) -> Spec:
             },
             "axisX": {"titleAnchor": "end", "tickCount": 6},
             "axisY": {"titleAnchor": "end"},
+            "axisYBand": {"labelPadding": 7},
             "legend": {
                 "orient": "top",
                 "labelFontSize": 12,
                 "labelLimit": 320,
                 "symbolSize": 70,
+                # Legends stand over each other and start at the left of everything, as the title does.
+                "layout": {
+                    "top": {"anchor": "start", "direction": "vertical", "bounds": "full", "margin": 4}
+                },
                 "columnPadding": 16,
                 "aria": False,
             },
@@ -621,18 +644,19 @@ def _config(palette: Palette) -> Spec:
                 "akv-open": {"size": 60, "strokeWidth": 1.6, "filled": False, "opacity": 1},
                 "akv-small": {"size": 12, "filled": True, "opacity": 0.7},
                 "akv-also": {"strokeWidth": 1},
-                "akv-bar": {"opacity": 0.28, "height": {"band": 0.72}},
-                "akv-rest": {
-                    "fillOpacity": 1,
-                    "strokeDash": [4, 3],
-                    "strokeWidth": 1.2,
-                    "height": {"band": 0.72},
-                },
+                "akv-bar": {"opacity": 0.32},
+                "akv-rest": {"strokeDash": [4, 3], "strokeWidth": 1.2},
                 "akv-line": {"strokeWidth": 1.6},
                 "akv-area": {"opacity": 0.22},
                 "akv-neutral": {"strokeWidth": 1, "strokeDash": [2, 2]},
                 "akv-pair": {"strokeWidth": 0.8},
+                "akv-cut": {"strokeWidth": 1, "strokeDash": [5, 3]},
+                "akv-shade": {"opacity": 0.1},
                 "akv-note": {"fontSize": 12},
+                "akv-sample": {"filled": True, "size": 14, "opacity": 0.75},
+                "akv-range": {"strokeWidth": 1.2, "opacity": 0.35},
+                "akv-interval": {"opacity": 0.9, "strokeWidth": 0},
+                "akv-bound": {"opacity": 0.35, "strokeWidth": 0},
             },
         },
         _colors(palette),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import altair as alt
+
+from akvsite import charts
 from akvsite.charts import Drawing, Footer, Headline
 from akvsite.estimate import Estimate
 
@@ -21,5 +24,51 @@ class Region:
 def draw(
     question: str, regions: Sequence[Region], footer: Footer, *, headline: Headline = (), axis: str = ""
 ) -> Drawing:
-    """Regions in the order given. At least one is the remainder (``attributed=False``); an unknown one is hollow."""
-    raise NotImplementedError
+    """Regions in the order given. At least one is the remainder (``attributed=False``)."""
+    if all(region.attributed for region in regions):
+        raise ValueError("a budget shows what no region accounts for, as an unknown number if need be")
+    estimates = [region.estimate for region in regions]
+    scale = charts.scale(charts.unit_of(estimates), charts.band_values(estimates), zero=True)
+    label = charts.labels(region.label for region in regions)
+    data = [
+        charts.band_row(label[region.label], region.label, "", region.estimate, scale)
+        | {"attributed": region.attributed}
+        for region in regions
+    ]
+    notes = [
+        "dashed hollow bar: time that no region accounts for",
+        *charts.band_notes(data, estimates),
+    ]
+    return charts.sealed(
+        _skeleton(),
+        charts.band_fill(data, scale, axis),
+        {"rows": data},
+        question=question,
+        headline=headline,
+        footer=footer.paragraphs(estimates, notes),
+        summary=charts.told(
+            question,
+            headline,
+            [(region.label, charts.said(region.estimate)) for region in regions],
+            f"{len(regions)} parts of a step, each a bar from 0 with its band.",
+        ),
+        columns=("region", "attributed", *charts.ESTIMATE_COLUMNS),
+        rows=[
+            (region.label, region.attributed, *charts.estimate_cells(region.estimate)) for region in regions
+        ],
+    )
+
+
+@charts.skeleton
+def _skeleton() -> list[alt.Chart]:
+    rows = alt.Chart(alt.NamedData("rows"))
+    bar = {"x": charts.band_x("value"), "x2": alt.datum(0), **charts.band_place()}
+    rest = {channel: where for channel, where in bar.items() if channel != "color"}
+    known = "isValid(datum.value)"
+    return [
+        rows.transform_filter(f"{known} && datum.attributed").mark_bar(style="akv-bar").encode(**bar),
+        rows.transform_filter(f"{known} && !datum.attributed")
+        .mark_bar(style="akv-rest", filled=False)
+        .encode(**rest),
+        *charts.band_layers(),
+    ]

@@ -6,7 +6,24 @@ one function, and the drawing library is one file of the site.
 
 from __future__ import annotations
 
-from akvsite.charts import Drawing
+import csv
+import html
+import io
+import json
+import math
+from importlib.metadata import version
+from typing import Any, Final
+
+import altair as alt
+import vl_convert
+
+from akvsite.charts import Drawing, visible
+
+#: Rows of a chart's table on the page; the CSV file has all.
+TABLE_ROWS: Final = 40
+
+#: What is read until the script has drawn, and where it never runs.
+WAITING: Final = "This chart is drawn by a script; the table below has the same numbers."
 
 
 def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
@@ -16,24 +33,106 @@ def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
     ``<data_dir>/<key>.csv`` (``csv_text``). ``data_dir`` is relative to the page as it is served, such as
     "../data/runs/r1". ``sql`` is the address of the question's SQL, relative to the page; empty where there is none.
     """
-    raise NotImplementedError
+    base = f"{data_dir.rstrip('/')}/{key}"
+    links = [f'<a href="{_text(base)}.csv" download>data (CSV)</a>']
+    if sql:
+        links.append(f'<a href="{_text(sql)}">question (SQL)</a>')
+    return "\n".join(
+        (
+            f'<figure class="akv-chart" id="{_text(key)}" data-akv-key="{_text(key)}"'
+            f' data-akv-src="{_text(base)}.js" data-search-exclude>',
+            f'<div class="akv-drawing"><p class="akv-waiting"><strong>{_text(drawing.question)}</strong>'
+            f" {_text(WAITING)}</p></div>",
+            f'<figcaption><p class="akv-links">{" · ".join(links)}</p>'
+            f'<details class="akv-fold"><summary>In words</summary>'
+            f'<p class="akv-summary">{_text(drawing.summary)}</p></details></figcaption>',
+            *_table(drawing),
+            "</figure>",
+            "",
+        )
+    )
 
 
 def data_script(drawing: Drawing, key: str) -> str:
     """The text of ``<key>.js``: one call of ``akvChart`` with the specification."""
-    raise NotImplementedError
+    # All but ASCII is escaped (line separators end a statement in old engines), and no tag can begin in it.
+    spec = json.dumps(drawing.spec, allow_nan=False, ensure_ascii=True, separators=(",", ":"))
+    return f"akvChart({json.dumps(key)},{spec});\n".replace("<", "\\u003c")
 
 
 def csv_text(drawing: Drawing) -> str:
     """The chart's rows as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe."""
-    raise NotImplementedError
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(drawing.columns)
+    writer.writerows([_csv_cell(cell) for cell in row] for row in drawing.rows)
+    return out.getvalue()
 
 
 def vega_bundle() -> str:
     """The drawing library as one classic script that sets ``window.vegaEmbed``. Takes seconds: write it once."""
-    raise NotImplementedError
+    # In a function of its own: the library's short names would be globals of the page.
+    return f"{vega_version()}\n(function(){{\n{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;', vl_version=_vega_lite())}\n}})();\n"
 
 
 def vega_version() -> str:
     """What ``vega_bundle`` would write: the first line of the file it made, without making it."""
-    raise NotImplementedError
+    return (
+        f"/*! Vega {vl_convert.get_vega_version()}, Vega-Lite {_vega_lite()},"
+        f" Vega-Embed {vl_convert.get_vega_embed_version()}; University of Washington Interactive Data Lab and"
+        f" contributors; BSD-3-Clause; bundled by vl-convert {version('vl-convert-python')} */"
+    )
+
+
+def _vega_lite() -> str:
+    """The version that Altair writes for, as "6.1"."""
+    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+
+
+def _text(text: object) -> str:
+    """Text for HTML, in an attribute or between tags. A line break would end the block for Markdown."""
+    return html.escape(visible(text), quote=True)
+
+
+def _table(drawing: Drawing) -> list[str]:
+    """The first rows as a table that opens on demand, without the columns that are empty in all rows."""
+    used = [
+        at
+        for at in range(len(drawing.columns))
+        if at == 0 or any(row[at] not in (None, "") for row in drawing.rows)
+    ]
+    shown = drawing.rows[:TABLE_ROWS]
+    more = len(drawing.rows) - len(shown)
+    head = "".join(f'<th scope="col">{_text(drawing.columns[at])}</th>' for at in used)
+    body = ["<tr>" + "".join(_cell(row[at]) for at in used) + "</tr>" for row in shown]
+    left = (
+        f'<p class="akv-more">{more} more rows are in the CSV file, which has all of them.</p>'
+        if more
+        else ""
+    )
+    return [
+        f'<details class="akv-fold akv-rows"><summary>The numbers as a table ({len(drawing.rows)} rows)</summary>',
+        f'<div class="akv-scroll" role="region" tabindex="0" aria-label="{_text(drawing.question)} Table">',
+        f"<table><thead><tr>{head}</tr></thead><tbody>",
+        *body,
+        f"</tbody></table></div>{left}</details>",
+    ]
+
+
+def _cell(cell: Any) -> str:
+    if cell is None:
+        return '<td class="akv-none">–</td>'
+    if isinstance(cell, bool):
+        return f"<td>{'yes' if cell else 'no'}</td>"
+    if isinstance(cell, int | float):
+        if not math.isfinite(cell):
+            return f'<td class="akv-number">{"not a number" if math.isnan(cell) else "unbounded"}</td>'
+        return f'<td class="akv-number">{cell if isinstance(cell, int) else f"{cell:.10g}"}</td>'
+    return f"<td><bdi>{_text(cell)}</bdi></td>"
+
+
+def _csv_cell(cell: Any) -> Any:
+    if cell is None or isinstance(cell, bool | int | float):
+        return cell
+    text = str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) or text[:1] in ("\t", "\r") else text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import altair as alt
+
+from akvsite import charts
 from akvsite.charts import Drawing, Footer, Headline
 from akvsite.estimate import Estimate
 
@@ -18,4 +21,32 @@ def draw(
     axis: str = "",
 ) -> Drawing:
     """``deciles`` are (10, difference) to (90, difference), each ``sides[1]`` minus ``sides[0]``."""
-    raise NotImplementedError
+    estimates = [estimate for _, estimate in deciles]
+    scale = charts.scale(charts.unit_of(estimates), [0.0, *charts.band_values(estimates)])
+    data = [
+        charts.band_row(f"{decile} %", f"{decile} %", "", estimate, scale) for decile, estimate in deciles
+    ]
+    a, b = (charts.shortened(side, 30) for side in sides)
+    notes = [f"a row: that decile of {b} minus that decile of {a}", *charts.band_notes(data, estimates)]
+    return charts.sealed(
+        _skeleton(),
+        charts.band_fill(data, scale, axis or f"{b} minus {a}"),
+        {"rows": data, "zero": [{"at": 0.0}]},
+        question=question,
+        headline=headline,
+        footer=footer.paragraphs(estimates, notes),
+        summary=charts.told(
+            question,
+            headline,
+            [(f"{decile} %", charts.said(estimate)) for decile, estimate in deciles],
+            f"Deciles of {b} minus deciles of {a}.",
+        ),
+        columns=("decile", *charts.ESTIMATE_COLUMNS),
+        rows=[(decile, *charts.estimate_cells(estimate)) for decile, estimate in deciles],
+    )
+
+
+@charts.skeleton
+def _skeleton() -> list[alt.Chart]:
+    zero = alt.Chart(alt.NamedData("zero")).mark_rule(style="akv-neutral").encode(x=charts.band_x("at"))
+    return [zero, *charts.band_layers()]
