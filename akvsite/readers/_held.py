@@ -50,7 +50,7 @@ class _Stream:
     def add(self, rows: pa.Table) -> None:
         self._waiting.append(rows)
         self._count += rows.num_rows
-        if self._count >= BATCH_ROWS // 4:
+        if self._count >= BATCH_ROWS // 8:
             self._write()
 
     def _write(self) -> None:

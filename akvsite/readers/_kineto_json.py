@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-CHUNK = 1 << 20
+CHUNK = 1 << 19
 #: An event larger than this is not read; its first bytes are kept.
 MAX_EVENT = 16 << 20
 #: A value beside the events that is larger than this is not kept.
