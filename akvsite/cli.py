@@ -168,7 +168,7 @@ def compare(
     print(f"Use: {found.use}")
     if found.refusal:
         print(f"No difference is formed: {found.refusal}")
-    _print([{"part": f.part, "fact": f.key, "A": "; ".join(f.a), "B": "; ".join(f.b)} for f in facts])
+    _print([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
     print()
     for row in numbers:
         for key in ("A", "B", "B minus A", "B over A"):

@@ -35,12 +35,25 @@ class OneRun:
 
 @dataclass(frozen=True)
 class Difference:
-    """A fact that is not the same everywhere: the values on each side, each once, with how many runs say so."""
+    """A fact that is not the same everywhere: the value of every run, side by side."""
 
     part: str
     key: str
     a: tuple[str, ...]
     b: tuple[str, ...]
+
+    def written(self, side: str, *, whole: bool = False) -> str:
+        """Each value of a side once, with how many runs state it; many numbers as their range, unless ``whole``."""
+        values = self.a if side == "A" else self.b
+        distinct = list(dict.fromkeys(values))
+        if len(distinct) == 1:
+            return distinct[0]
+        if len(distinct) > 3 and not whole:
+            numbers = [_number(value) for value in distinct]
+            if None not in numbers:
+                return f"{min(distinct, key=float)} to {max(distinct, key=float)} ({len(distinct)} values)"
+            return f"{distinct[0]}; and {len(distinct) - 1} other values"
+        return "; ".join(f"{value} ({values.count(value)} of {len(values)} runs)" for value in distinct)
 
 
 @dataclass
@@ -112,15 +125,15 @@ def _differences(runs: Sequence[OneRun]) -> list[Difference]:
     for part, key in sorted(keys, key=lambda k: (k[0] != "run", k[0] != "contract", k)):
         values = {side: [r.facts.get((part, key), "not stated") for r in runs if r.side == side] for side in ("A", "B")}
         if len({v for side in values.values() for v in side}) > 1:
-            found.append(Difference(part, key, _tally(values["A"]), _tally(values["B"])))
+            found.append(Difference(part, key, tuple(values["A"]), tuple(values["B"])))
     return found
 
 
-def _tally(values: Sequence[str]) -> tuple[str, ...]:
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) == 1 or len(values) == 1:
-        return tuple(distinct)
-    return tuple(f"{value} ({values.count(value)} of {len(values)} runs)" for value in distinct)
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None
 
 
 def _use(runs: Sequence[OneRun]) -> str:

@@ -72,7 +72,8 @@ def table(
             cell = value if isinstance(value, Cell) else counted(value) if isinstance(value, int) else Cell(text("unknown" if value is None else value))
             numeric = isinstance(cell.sort, (int, float))
             sort = "" if cell.sort is None else f' data-sort="{html.escape(str(cell.sort))}"'
-            cells.append(f"<td{' class="akv-number"' if numeric else ''}{sort}>{cell.html}</td>")
+            marks = ' class="akv-number"' if numeric else ""
+            cells.append(f"<td{marks}{sort}>{cell.html}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
     if not body:
         body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']

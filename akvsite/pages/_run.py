@@ -82,7 +82,7 @@ class Run:
             level=f"{self.level}, {self.listed['role']} host",
             control="" if self.level == "off" else "cost of looking unknown, no control: not a speed",
             seen=seen or "not from device records",
-            clock=self.clock_line if device else "host clock only",
+            clock=self.clock_line if device else "host only",
             method=method,
             notes=notes,
         )
@@ -91,12 +91,12 @@ class Run:
     def clock_line(self) -> str:
         return {
             "vendor, unproven": "device to host by the vendor, unproven",
-            "host only": "host clock only",
+            "host only": "host only",
         }.get(self.clock, "unproven: the capture does not say how device times were made")
 
-    def marked(self, number: Estimate, *, seen: str = "") -> Estimate:
+    def marked(self, number: Estimate) -> Estimate:
         """The number with what this run's numbers may be used for."""
-        return replace(number, use=self.use, seen=seen or number.seen)
+        return replace(number, use=self.use)
 
 
 def load(desk: Desk, listed: Record) -> Run:

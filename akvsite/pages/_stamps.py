@@ -15,8 +15,9 @@ def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | N
         rows = desk.ask("stamp", name=comparison, kind="comparison", order="date,retraction")
     if not rows:
         return ""
+    what = "run" if run else "comparison"
     return stamp(
-        f"Retracted on {text(row['date'])}: a claim that stands on this {'run' if run else 'comparison'} was withdrawn "
-        f"({link(row['retraction'], f'{root}retractions.html#{row["retraction"]}')}). It said: “{text(row['statement'])}” Reason: {text(row['reason'])}"
+        f"Retracted on {text(row['date'])}: a claim that stands on this {what} was withdrawn "
+        f"({link(row['retraction'], root + 'retractions.html#' + row['retraction'])}). It said: “{text(row['statement'])}” Reason: {text(row['reason'])}"
         for row in rows
     )

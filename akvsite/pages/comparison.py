@@ -48,7 +48,7 @@ def _outputs(found: Compared) -> str:
     for difference in found.outputs:
         lines.append(
             f"The outputs differ ({text(difference.key.replace('_', ' '))}): the two sides did not produce the same. "
-            f"A: {text('; '.join(difference.a))}. B: {text('; '.join(difference.b))}."
+            f"A: {text(difference.written('A', whole=True))}. B: {text(difference.written('B', whole=True))}."
         )
     if not lines and len(stated) < len(found.runs):
         lines.append(f"It is unknown whether the outputs are the same: {len(stated)} of {len(found.runs)} captures state their hash.")
@@ -56,7 +56,7 @@ def _outputs(found: Compared) -> str:
 
 
 def _facts(differences: Sequence[Difference], caption: str) -> str:
-    rows = [[d.part, d.key, "; ".join(d.a), "; ".join(d.b)] for d in differences]
+    rows = [[d.part, d.key, d.written("A"), d.written("B")] for d in differences]
     if not rows:
         return f"\n{text(caption)}: nothing that the captures state differs.\n"
     return table(["part", "fact", "A", "B"], rows, caption=f"{caption}: what is not the same in all runs")
@@ -78,12 +78,12 @@ def _footer(found: Compared, *, method: str = "", notes: tuple[str, ...] = ()) -
     control = "" if levels == ["off"] else "cost of looking unknown, no control: not a speed"
     return Footer(
         level=f"{' | '.join(levels)}, {' | '.join(roles)} host", control=control, seen="not from device records",
-        clock="host clock only", method=method, notes=(*notes, f"use: {found.use}") if method else notes,
+        clock="host only", method=method, notes=(*notes, f"use: {found.use}") if method else notes,
     )  # fmt: skip
 
 
 def _charts(desk: Desk, page: str, found: Compared) -> str:
-    a, b = (f"A {found.labels[0]}", f"B {found.labels[1]}")
+    a, b = (f"A: {found.labels[0]}", f"B: {found.labels[1]}")
     names = {"A": a, "B": b}
     paired = found.design == "ABBA pairs"
     parts = []

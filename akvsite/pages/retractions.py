@@ -19,7 +19,7 @@ def write(desk: Desk) -> Iterator[Page]:
         parts.append(f'\n## {text(row["retraction"])} {{ #{row["retraction"]} }}\n')
         parts.append(
             items(
-                [f"withdrawn on: {text(row['date'])}", f"claim: {link(row['claim'], f'claims.html#{row["claim"]}')}", f"control: {control}", f"reason: {text(row['reason'])}"]
+                [f"withdrawn on: {text(row['date'])}", f"claim: {link(row['claim'], 'claims.html#' + row['claim'])}", f"control: {control}", f"reason: {text(row['reason'])}"]
             )
         )
         parts.append(f"\nIt said:\n\n> {text(row['statement'])}\n")

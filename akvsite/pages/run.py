@@ -48,7 +48,7 @@ def _about(run: Run) -> str:
     ]
     note = f"\n{text(run.note)}\n" if run.note else ""
     cites = [c for c in run.desk.ask("claim_cites", name=run.name, order="claim,kind") if c["kind"] in ("run", "control")]
-    cited = f"\nCited by: {', '.join(link(c['claim'], f'../claims.html#{c["claim"]}') for c in cites)}.\n" if cites else ""
+    cited = f"\nCited by: {', '.join(link(c['claim'], '../claims.html#' + c['claim']) for c in cites)}.\n" if cites else ""
     return table(["about", "this run"], rows) + note + cited
 
 

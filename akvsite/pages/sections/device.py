@@ -81,7 +81,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
     queues = run.desk.ask("device_queues", run_id=run.id, order="process_id,device,queue,kind")
     queue_rows = [
         [processes.get(q["process_id"], str(q["process_id"])), q["device"], q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
-         Cell(text(written(q["bytes"], "B")), q["bytes"]) if q["bytes"] is not None else None]
+         _bytes(q)]
         for q in queues[:200]
     ]  # fmt: skip
     return (
@@ -96,6 +96,12 @@ def _time(run: Run, lanes: list[Record]) -> str:
 
 def _total(ns: int | None) -> Cell:
     return Cell("none", 0) if ns is None else Cell(text(written(ns, "ns")), ns)
+
+
+def _bytes(row: Record) -> Cell:
+    if row["bytes"] is not None:
+        return Cell(text(written(row["bytes"], "B")), row["bytes"])
+    return Cell("" if row["kind"] == "kernel" else "unknown")
 
 
 def _idle(run: Run, uncovered: int) -> Cell:
@@ -126,13 +132,11 @@ def _kernels(run: Run) -> str:
     if not listed:
         return ""
     top = listed[:TOP]
-    names = {(row["kind"], row["name"]) for row in top}
     rows = []
     for kind, name in [(r["kind"], r["name"]) for r in top]:
         durations = run.desk.columns("interval", run_id=run.id, kind=kind, name=name, order="start_ns,interval_id")["duration_ns"]
         kept = np.array([d for d in durations.tolist() if d is not None and d == d], dtype=np.int64)
-        rows.append(bands.Row(name if (("copy", name) not in names or kind != "kernel") else f"{kind} {name}",
-                              run.marked(estimators.quantile(kept, 0.5, unit="ns"), seen=run.seen("kernel", "copy", "fill"))))  # fmt: skip
+        rows.append(bands.Row(name, run.marked(estimators.quantile(kept, 0.5, unit="ns"))))
     chart = bands.draw(
         "How long does each of the kernels and copies that took most device time run?",
         rows, run.footer(seen=run.seen("kernel", "copy", "fill"), device=True, notes=("largest sums first; durations in order of start",)), axis="p50 of a record",
@@ -142,7 +146,7 @@ def _kernels(run: Run) -> str:
         [
             [r["kind"], Cell(code(r["name"], 90), r["name"][:200]), counted(r["intervals"]), _total(r["sum_ns"]),
              Cell(text(f"{r['linked']:,} of {r['intervals']:,}"), r["linked"]),
-             Cell(text(written(r["bytes"], "B")), r["bytes"]) if r["bytes"] is not None else None]
+             _bytes(r)]
             for r in listed
         ],
         caption=f"Up to {LISTED} names, largest sums first; totals are counted from the records",
