@@ -206,7 +206,7 @@ def show(run: Annotated[str, typer.Argument(help="Name of a run.")], store: Stor
         found = load(desk, _run(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
         account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
-        steps = desk.columns("step_time", run_id=found.id, warm_up=0, order="process_id,start_ns,step_id")["duration_ns"]
+        steps = desk.columns("step_time", run_id=found.id, warm_up=0, nested=0, order="process_id,start_ns,step_id")["duration_ns"]
     kept = np.array([d for d in steps.tolist() if d is not None and d == d], dtype=np.int64)
     numbers = {}
     if len(kept):

@@ -421,18 +421,10 @@ class _File:
 def _finish(store: Store, run_id: int, declared: Manifest | None) -> None:
     """What needs all rows of the run: warm-up, the step of each host row, and what was seen."""
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
-    if parameters["cut"]:
-        store.connection.execute(
-            """
-            UPDATE step SET warm_up = 1 WHERE id IN (
-                SELECT id FROM (
-                    SELECT id, row_number() OVER (PARTITION BY process_id ORDER BY start_ns, id) AS place
-                    FROM step WHERE run_id = :run)
-                WHERE place <= :cut)
-            """,
-            parameters,
-        )
     if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
+        store.connection.execute(link.NESTED_STATEMENT, parameters)
+        if parameters["cut"]:
+            store.connection.execute(link.WARM_UP_STATEMENT, parameters)
         for statement in link.STEP_STATEMENTS:
             store.connection.execute(statement, parameters)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)

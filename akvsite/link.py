@@ -94,11 +94,31 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     FROM step s
     LEFT JOIN (SELECT DISTINCT c.step_id FROM link l JOIN level4_edge c ON c.id = l.call_id
                WHERE l.run_id = :run AND c.step_id IS NOT NULL) a ON a.step_id = s.id
-    WHERE s.run_id = :run
+    WHERE s.run_id = :run AND s.nested = 0
       AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
     GROUP BY s.process_id
     """,
 )
+
+#: An engine may draw one iteration twice, one annotation inside another: the inner one is marked, and nothing is
+#: counted twice.
+NESTED_STATEMENT = """
+    UPDATE step SET nested = n.nested FROM (
+        SELECT id, coalesce(max(end_ns) OVER (
+            PARTITION BY process_id, source ORDER BY start_ns, end_ns DESC, id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= end_ns, 0) AS nested
+        FROM step WHERE run_id = :run) AS n
+    WHERE n.id = step.id
+    """
+
+#: The declared number of steps is cut from the start of each process; never a number chosen from the data.
+WARM_UP_STATEMENT = """
+    UPDATE step SET warm_up = 1 WHERE id IN (
+        SELECT id FROM (
+            SELECT id, row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns, id) AS place
+            FROM step WHERE run_id = :run AND nested = 0)
+        WHERE place <= :cut)
+    """
 
 #: A host row belongs to the step in which it began, found by one index look-up a row (steps of a process follow each
 #: other; where they overlap the one that began last is taken).
@@ -107,6 +127,7 @@ STEP_STATEMENTS: tuple[str, ...] = tuple(
     UPDATE {table} SET step_id = (
         SELECT CASE WHEN s.end_ns > {table}.start_ns THEN s.id END FROM step s
         WHERE s.run_id = {table}.run_id AND s.process_id = {table}.process_id AND s.start_ns <= {table}.start_ns
+          AND s.nested = 0
         ORDER BY s.start_ns DESC LIMIT 1)
     WHERE run_id = :run AND process_id IN (SELECT DISTINCT process_id FROM step WHERE run_id = :run)
       AND start_ns >= (SELECT min(start_ns) FROM step WHERE run_id = :run)

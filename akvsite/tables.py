@@ -245,6 +245,9 @@ class Step(Row):
     batch: Annotated[int | None, Col("requests in the batch", "request")]
     source: Annotated[str, Col("who drew the boundaries: `engine annotation`, `profiler step`, `engine counter`, `client`")]
     warm_up: Annotated[int, Col("1 where the capture declares the step as warm-up: it is cut from every number")]
+    nested: Annotated[
+        int | None, Col("1 where it lies inside another step of the same source: one iteration drawn twice. Set by the store")
+    ]
 
 
 @dataclass
@@ -581,4 +584,4 @@ def _cast(array: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
 
 def captured_columns(table: Table) -> Iterable[Column]:
     """The columns that a reader fills: all but the ids that the store gives."""
-    return (c for c in table.columns if c.name not in ("id", "run_id", "process_id", "step_id"))
+    return (c for c in table.columns if c.name not in ("id", "run_id", "process_id", "step_id", "nested"))

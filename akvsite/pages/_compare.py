@@ -100,7 +100,7 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
 
 
 def _run(desk: Desk, member: Record) -> OneRun:
-    columns = desk.columns("step_time", run_id=member["run_id"], warm_up=0, order="process_id,start_ns,step_id")
+    columns = desk.columns("step_time", run_id=member["run_id"], warm_up=0, nested=0, order="process_id,start_ns,step_id")
     known = [d is not None and d == d for d in columns["duration_ns"].tolist()]
     steps = columns["duration_ns"][np.array(known, dtype=bool)].astype(np.int64)
     numbers = {

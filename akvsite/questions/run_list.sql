@@ -18,7 +18,7 @@
 -- @quarantined  records in the quarantine
 -- @excluded     1 where the run is excluded by a dated note
 SELECT r.id AS run_id, r.name, u.level, h.name AS host, u.role, r.engine, r.started, u.use,
-       (SELECT count(*) FROM step s WHERE s.run_id = r.id) AS steps,
+       (SELECT count(*) FROM step s WHERE s.run_id = r.id AND s.nested = 0) AS steps,
        (SELECT count(*) FROM request q WHERE q.run_id = r.id) AS requests,
        (SELECT count(*) FROM level2_host t WHERE t.run_id = r.id) AS host_rows,
        (SELECT count(*) FROM level3_device d WHERE d.run_id = r.id) AS intervals,

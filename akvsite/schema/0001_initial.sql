@@ -103,6 +103,7 @@ CREATE TABLE step (
   batch INTEGER,
   source TEXT NOT NULL,
   warm_up INTEGER NOT NULL,
+  nested INTEGER,
   FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
 ) STRICT;
 

@@ -26,7 +26,7 @@ def write(run: Run) -> str:
 
 def _steps(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """Ids and durations of the finished steps after the cut, of the kind that most of them are."""
-    columns = run.desk.columns("step_time", run_id=run.id, warm_up=0, order="start_ns,step_id")
+    columns = run.desk.columns("step_time", run_id=run.id, warm_up=0, nested=0, order="start_ns,step_id")
     if not len(columns["step_id"]):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     known = np.array([d is not None and d == d for d in columns["duration_ns"].tolist()])

@@ -13,7 +13,7 @@ TITLE = "Steps"
 
 
 def write(run: Run) -> str:
-    columns = run.desk.columns("step_time", run_id=run.id, order="process_id,start_ns,step_id")
+    columns = run.desk.columns("step_time", run_id=run.id, nested=0, order="process_id,start_ns,step_id")
     if not len(columns["step_id"]):
         return "\nThis capture draws no step boundaries, so it cannot say how long a step took. Any level can: a step is wall clock.\n"
     parts = []
