@@ -70,12 +70,18 @@ def _clear() -> None:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-@app.command(epilog="Example: akvsite ingest captures/ · akvsite ingest rank0.json.gz rank1.json.gz --run two-ranks")
+@app.command(
+    epilog="Example: akvsite ingest captures/ · akvsite ingest rank0.json.gz rank1.json.gz --run two-ranks"
+)
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files, capture folders, or folders of captures.")],
     store: StoreFile = STORE,
-    run: Annotated[str | None, typer.Option("--run", help="Make all files one run of this name, a file a rank.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace runs whose files have changed.")] = False,
+    run: Annotated[
+        str | None, typer.Option("--run", help="Make all files one run of this name, a file a rank.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace runs whose files have changed.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Read captures into the store. The same capture is not read twice."""
@@ -96,8 +102,12 @@ def ingest(
                 }
             )  # fmt: skip
             if not json:
-                said = outcome.action if outcome.action == "unchanged" else (
-                    f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
+                said = (
+                    outcome.action
+                    if outcome.action == "unchanged"
+                    else (
+                        f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
+                    )
                 )
                 print(f"{outcome.run}: {said}")
                 for name in outcome.truncated:
@@ -112,9 +122,16 @@ def ingest(
 @app.command(epilog="Example: akvsite build --out site")
 def build(
     store: StoreFile = STORE,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the HTML; replaced when the build is done.")] = Path("site"),
-    project: Annotated[Path, typer.Option("--project", help="Checkout that holds mkdocs.yml and site_src/.")] = Path(),
-    captures: Annotated[Path, typer.Option("--captures", help="Folder with claims/, retractions/, exclusions/ and comparisons/.")] = Path("captures"),
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the HTML; replaced when the build is done.")
+    ] = Path("site"),
+    project: Annotated[
+        Path, typer.Option("--project", help="Checkout that holds mkdocs.yml and site_src/.")
+    ] = Path(),
+    captures: Annotated[
+        Path,
+        typer.Option("--captures", help="Folder with claims/, retractions/, exclusions/ and comparisons/."),
+    ] = Path("captures"),
     json: AsJson = False,
 ) -> None:
     """Write the pages and make the site. `mkdocs serve` shows the same pages and reloads when this runs again."""
@@ -127,7 +144,9 @@ def build(
         built = site.build(opened, project, captures, out, _progress)
     _clear()
     if json:
-        _json([{"pages": built.pages, "charts": built.charts, "changed_files": built.changed, "out": str(out)}])
+        _json(
+            [{"pages": built.pages, "charts": built.charts, "changed_files": built.changed, "out": str(out)}]
+        )
     else:
         print(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
 
@@ -146,22 +165,35 @@ def compare(
 
     with Store.read(store) as opened:
         desk = SiteDesk(opened)
-        members = [{"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]} for side, name in (("A", a), ("B", b))]
+        members = [
+            {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
+            for side, name in (("A", a), ("B", b))
+        ]
         found = _compare.compare(desk, members, (a, b), "two runs")
     facts = [*found.outputs, *found.contract, *found.load]
-    numbers = [
-        {"statistic": name, "A": found.runs[0].numbers[name], "B": found.runs[1].numbers[name],
-         "B minus A": found.difference.get(name), "B over A": found.ratio.get(name)}
+    sides = [run.numbers for run in found.runs]
+    numbers = {
+        (name, key): made[name]
         for name in _compare.STATISTICS
-    ]  # fmt: skip
+        for key, made in (
+            ("A", sides[0]),
+            ("B", sides[1]),
+            ("B minus A", found.difference),
+            ("B over A", found.ratio),
+        )
+        if name in made
+    }
     if json:
         _json(
             {
-                "use": found.use, "refusal": found.refusal,
-                "differences": [{"part": f.part, "key": f.key, "A": list(f.a), "B": list(f.b)} for f in facts],
-                "numbers": [{k: v.as_row() if hasattr(v, "as_row") else v for k, v in row.items()} for row in numbers],
+                "use": found.use,
+                "refusal": found.refusal,
+                "differences": [{"part": f.part, "key": f.key, "A": f.a[0], "B": f.b[0]} for f in facts],
+                "numbers": [
+                    {"statistic": name, "of": key, **e.as_row()} for (name, key), e in numbers.items()
+                ],
             }
-        )  # fmt: skip
+        )
         return
     if found.outputs:
         print("The outputs differ.")
@@ -170,10 +202,8 @@ def compare(
         print(f"No difference is formed: {found.refusal}")
     _print([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
     print()
-    for row in numbers:
-        for key in ("A", "B", "B minus A", "B over A"):
-            if row[key] is not None:
-                print(f"{row['statistic']:5} {key:10} {row[key].text()}")
+    for (name, key), number in numbers.items():
+        print(f"{name:5} {key:10} {number.text()}")
 
 
 @app.command(epilog="Example: akvsite runs --json")
@@ -187,12 +217,26 @@ def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
     if json:
         _json(rows)
     else:
-        keep = ("name", "level", "host", "role", "use", "steps", "requests", "intervals", "calls", "trials", "quarantined")
+        keep = (
+            "name",
+            "level",
+            "host",
+            "role",
+            "use",
+            "steps",
+            "requests",
+            "intervals",
+            "calls",
+            "trials",
+            "quarantined",
+        )
         _print([{k: row[k] for k in keep} for row in rows])
 
 
 @app.command(epilog="Example: akvsite show h200-kv-prefetch-device")
-def show(run: Annotated[str, typer.Argument(help="Name of a run.")], store: StoreFile = STORE, json: AsJson = False) -> None:
+def show(
+    run: Annotated[str, typer.Argument(help="Name of a run.")], store: StoreFile = STORE, json: AsJson = False
+) -> None:
     """One run: what it may be used for, what was seen, its facts, and its step times with their bands."""
     import numpy as np
 
@@ -206,12 +250,17 @@ def show(run: Annotated[str, typer.Argument(help="Name of a run.")], store: Stor
         found = load(desk, _run(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
         account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
-        steps = desk.columns("step_time", run_id=found.id, warm_up=0, nested=0, order="process_id,start_ns,step_id")["duration_ns"]
+        steps = desk.columns(
+            "step_time", run_id=found.id, warm_up=0, nested=0, order="process_id,start_ns,step_id"
+        )["duration_ns"]
     kept = np.array([d for d in steps.tolist() if d is not None and d == d], dtype=np.int64)
     numbers = {}
     if len(kept):
         numbers = {"mean step": found.marked(estimators.mean(kept, unit="ns"))}
-        numbers |= {f"p{round(100 * p)} step": found.marked(estimators.quantile(kept, p, unit="ns")) for p in (0.5, 0.95)}
+        numbers |= {
+            f"p{round(100 * p)} step": found.marked(estimators.quantile(kept, p, unit="ns"))
+            for p in (0.5, 0.95)
+        }
     if json:
         _json(
             {
@@ -235,7 +284,9 @@ def exclude(
     run: Annotated[str, typer.Argument(help="Name of a run.")],
     because: Annotated[str, typer.Option("--because", help="The reason, for everybody to read.")],
     store: StoreFile = STORE,
-    captures: Annotated[Path, typer.Option("--captures", help="Folder in which the dated note is kept.")] = Path("captures"),
+    captures: Annotated[
+        Path, typer.Option("--captures", help="Folder in which the dated note is kept.")
+    ] = Path("captures"),
 ) -> None:
     """Leave a run out of numbers and comparisons, with a dated note. Nothing is deleted."""
     from akvsite import ledger, site
@@ -266,7 +317,11 @@ def formats(json: AsJson = False) -> None:
 
 
 @app.command(epilog='Example: akvsite sql "SELECT name, count(*) FROM level4_edge GROUP BY name" --json')
-def sql(query: Annotated[str, typer.Argument(help="One SQL statement; the store is open for reading only.")], store: StoreFile = STORE, json: AsJson = False) -> None:
+def sql(
+    query: Annotated[str, typer.Argument(help="One SQL statement; the store is open for reading only.")],
+    store: StoreFile = STORE,
+    json: AsJson = False,
+) -> None:
     """Ask the store. Tables and questions are described on the Schema and Method pages."""
     from akvsite.store import Store
 

@@ -28,15 +28,29 @@ _MODULES = (
 def examine(store: Path) -> list[dict[str, str]]:
     """One row a check: what, its state (``ok``, ``missing``, ``not installed``), and what it means."""
     rows = [
-        _row("python", sys.version_info >= (3, 11), f"{sys.version_info.major}.{sys.version_info.minor}; 3.11 or later is needed"),
-        _row("sqlite", sqlite3.sqlite_version_info >= (3, 37), f"{sqlite3.sqlite_version}; STRICT tables need 3.37"),
+        _row(
+            "python",
+            sys.version_info >= (3, 11),
+            f"{sys.version_info.major}.{sys.version_info.minor}; 3.11 or later is needed",
+        ),
+        _row(
+            "sqlite",
+            sqlite3.sqlite_version_info >= (3, 37),
+            f"{sqlite3.sqlite_version}; STRICT tables need 3.37",
+        ),
     ]
     for module, about, needed in _MODULES:
         present = importlib.util.find_spec(module) is not None
         state = "ok" if present else "missing" if needed else "not installed"
         rows.append({"check": module, "state": state, "about": about})
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    rows.append({"check": "chromium", "state": "ok" if browser else "not installed", "about": "opens the site in tests"})
+    rows.append(
+        {
+            "check": "chromium",
+            "state": "ok" if browser else "not installed",
+            "about": "opens the site in tests",
+        }
+    )
     rows.append(_wal())
     rows.append(_store(store))
     return rows
@@ -55,16 +69,30 @@ def _wal() -> dict[str, str]:
             mode = str(error)
         finally:
             connection.close()
-    return {"check": "write-ahead log", "state": "ok", "about": "in use here" if mode == "wal" else f"not on this file system ({mode}): a plain journal is used"}
+    return {
+        "check": "write-ahead log",
+        "state": "ok",
+        "about": "in use here"
+        if mode == "wal"
+        else f"not on this file system ({mode}): a plain journal is used",
+    }
 
 
 def _store(path: Path) -> dict[str, str]:
     if not path.exists():
-        return {"check": str(path), "state": "not installed", "about": "no store yet: akvsite ingest PATH makes one"}
+        return {
+            "check": str(path),
+            "state": "not installed",
+            "about": "no store yet: akvsite ingest PATH makes one",
+        }
     try:
         with Store.read(path) as store:
             count = store.one("SELECT count(*) FROM run")
             fault = store.one("PRAGMA quick_check")
     except BadInput as error:
         return {"check": str(path), "state": "missing", "about": error.why}
-    return {"check": str(path), "state": "ok" if fault == "ok" else "missing", "about": f"{count} runs; {fault}"}
+    return {
+        "check": str(path),
+        "state": "ok" if fault == "ok" else "missing",
+        "about": f"{count} runs; {fault}",
+    }

@@ -174,9 +174,10 @@ class _Checker:
         if isinstance(value, (date, datetime)):
             return value.isoformat()
         try:
-            return datetime.fromisoformat(str(value)) and str(value)
+            datetime.fromisoformat(str(value))
         except ValueError:
             raise self.fail("started", f"is {value!r}, not a date of ISO 8601") from None
+        return str(value)
 
     def level_file(self, entry: dict[str, Any], number: int) -> LevelFile:
         where = f"file[{number}]."

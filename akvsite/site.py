@@ -56,15 +56,21 @@ class SiteDesk:
         self._leave = leave
         self.charts = 0
 
-    def ask(self, question: str, /, *, order: str = "", limit: int | None = None, **where: object) -> list[Record]:
+    def ask(
+        self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
+    ) -> list[Record]:
         sql, values = self._query(question, order, limit, where)
         return self._store.rows(sql, values)
 
-    def columns(self, question: str, /, *, order: str = "", **where: object) -> dict[str, np.ndarray[Any, Any]]:
+    def columns(
+        self, question: str, /, *, order: str = "", **where: object
+    ) -> dict[str, np.ndarray[Any, Any]]:
         sql, values = self._query(question, order, None, where)
         return self._store.columns(sql, values)
 
-    def _query(self, question: str, order: str, limit: int | None, where: dict[str, object]) -> tuple[str, list[Any]]:
+    def _query(
+        self, question: str, order: str, limit: int | None, where: dict[str, object]
+    ) -> tuple[str, list[Any]]:
         asked = questions.questions()[question]
         by = [part for part in order.split(",") if part]
         for name in [*where, *(part.lstrip("-") for part in by)]:
@@ -74,7 +80,9 @@ class SiteDesk:
         if where:
             sql += " WHERE " + " AND ".join(f"{name} IS ?" for name in where)
         if by:
-            sql += " ORDER BY " + ", ".join(f"{p.lstrip('-')}{' DESC' if p.startswith('-') else ''}" for p in by)
+            sql += " ORDER BY " + ", ".join(
+                f"{p.lstrip('-')}{' DESC' if p.startswith('-') else ''}" for p in by
+            )
         if limit is not None:
             sql += f" LIMIT {int(limit)}"
         return sql, list(where.values())
@@ -103,7 +111,9 @@ class SiteDesk:
             "estimators": {
                 name: function
                 for name, function in inspect.getmembers(estimators, inspect.isfunction)
-                if not name.startswith("_") and function.__module__ == estimators.__name__ and function.__doc__
+                if not name.startswith("_")
+                and function.__module__ == estimators.__name__
+                and function.__doc__
             },
         }
 
@@ -127,7 +137,8 @@ def take_notes(store: Store, folder: Path) -> None:
         for table, row in ledger.rows(notes):
             names = ", ".join(row)
             store.connection.execute(
-                f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", list(row.values())
+                f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})",
+                list(row.values()),
             )
 
 
@@ -166,7 +177,9 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
     """
     for needed in (CONFIG, SOURCE):
         if not (project / needed).exists():
-            raise BadInput(project, f"has no {needed}: run this in a checkout of the project, or name one with --project")
+            raise BadInput(
+                project, f"has no {needed}: run this in a checkout of the project, or name one with --project"
+            )
     _refuse_other_folder(out)
     take_notes(store, notes)
     built = write_pages(store, project, progress)
@@ -228,11 +241,25 @@ def _take_away(source: Path, written: set[str]) -> None:
 
 
 def _mkdocs(project: Path, out: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(project / CONFIG), "-d", str(out.resolve())]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "-f",
+        str(project / CONFIG),
+        "-d",
+        str(out.resolve()),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        wanted = next((line for line in said if line.startswith(("ERROR", "WARNING"))), said[-1] if said else "it says nothing")
+        wanted = next(
+            (line for line in said if line.startswith(("ERROR", "WARNING"))),
+            said[-1] if said else "it says nothing",
+        )
         raise BadInput(project / CONFIG, f"MkDocs stopped: {wanted}")
 
 
@@ -241,8 +268,15 @@ def _refuse_other_folder(out: Path) -> None:
         raise BadInput(out, "the folder above it does not exist")
     if out.exists() and not out.is_dir():
         raise BadInput(out, "is not a folder")
-    if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file() and not (out / "sitemap.xml").is_file():
-        raise BadInput(out, "holds files that no build wrote; they are left as they are. Name another folder with --out")
+    if (
+        out.is_dir()
+        and any(out.iterdir())
+        and not (out / MARK).is_file()
+        and not (out / "sitemap.xml").is_file()
+    ):
+        raise BadInput(
+            out, "holds files that no build wrote; they are left as they are. Name another folder with --out"
+        )
 
 
 def _swap(fresh: Path, out: Path) -> None:

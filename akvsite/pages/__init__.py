@@ -28,11 +28,15 @@ class Page:
 class Desk(Protocol):
     """What a page is handed."""
 
-    def ask(self, question: str, /, *, order: str = "", limit: int | None = None, **where: object) -> list[Record]:
+    def ask(
+        self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
+    ) -> list[Record]:
         """Rows of a question, filtered by equality, ordered by columns (comma-separated, ``-name`` for falling)."""
         ...
 
-    def columns(self, question: str, /, *, order: str = "", **where: object) -> dict[str, np.ndarray[Any, Any]]:
+    def columns(
+        self, question: str, /, *, order: str = "", **where: object
+    ) -> dict[str, np.ndarray[Any, Any]]:
         """The same as columns, (n,) each."""
         ...
 

@@ -89,7 +89,11 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
         runs=runs,
         absent=absent,
         outputs=[d for d in differences if d.part == "contract" and d.key in OUTPUTS],
-        contract=[d for d in differences if d.part not in ("load", "capture") and not (d.part == "contract" and d.key in OUTPUTS)],
+        contract=[
+            d
+            for d in differences
+            if d.part not in ("load", "capture") and not (d.part == "contract" and d.key in OUTPUTS)
+        ],
         load=[d for d in differences if d.part in ("load", "capture")],
         refusal=_refusal(runs, absent),
         use=_use(runs),
@@ -100,7 +104,9 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
 
 
 def _run(desk: Desk, member: Record) -> OneRun:
-    columns = desk.columns("step_time", run_id=member["run_id"], warm_up=0, nested=0, order="process_id,start_ns,step_id")
+    columns = desk.columns(
+        "step_time", run_id=member["run_id"], warm_up=0, nested=0, order="process_id,start_ns,step_id"
+    )
     known = [d is not None and d == d for d in columns["duration_ns"].tolist()]
     steps = columns["duration_ns"][np.array(known, dtype=bool)].astype(np.int64)
     numbers = {
@@ -108,7 +114,10 @@ def _run(desk: Desk, member: Record) -> OneRun:
         "p50": estimators.quantile(steps, 0.5, unit="ns"),
         "p95": estimators.quantile(steps, 0.95, unit="ns"),
     }
-    facts = {(f["part"], f["key"]): f["value"] for f in desk.ask("fact_list", run_id=member["run_id"], order="part,key")}
+    facts = {
+        (f["part"], f["key"]): f["value"]
+        for f in desk.ask("fact_list", run_id=member["run_id"], order="part,key")
+    }
     about = desk.ask("run_list", run_id=member["run_id"])[0]
     declared = desk.ask("run_about", run_id=member["run_id"])[0]
     for key, value in (
@@ -123,7 +132,10 @@ def _differences(runs: Sequence[OneRun]) -> list[Difference]:
     keys = dict.fromkeys(key for run in runs for key in run.facts)
     found = []
     for part, key in sorted(keys, key=lambda k: (k[0] != "run", k[0] != "contract", k)):
-        values = {side: [r.facts.get((part, key), "not stated") for r in runs if r.side == side] for side in ("A", "B")}
+        values = {
+            side: [r.facts.get((part, key), "not stated") for r in runs if r.side == side]
+            for side in ("A", "B")
+        }
         if len({v for side in values.values() for v in side}) > 1:
             found.append(Difference(part, key, tuple(values["A"]), tuple(values["B"])))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from akvsite.charts import visible
 from akvsite.estimate import Estimate
@@ -57,19 +58,25 @@ def counted(number: int | float | None, unit: str = "") -> Cell:
     return Cell(text(f"{shown} {unit}".strip()), number)
 
 
-Value = Cell | str | int | None
+def _cell(value: Any) -> Cell:
+    """What stands in a cell: a number in the store is an int, and everything else that is not a ``Cell`` is text."""
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, int):
+        return counted(value)
+    return Cell("unknown" if value is None else text(value))
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[Value]], *, caption: str = "", sortable: bool = False
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str = "", sortable: bool = False
 ) -> str:
-    """An HTML table. Strings are text and are escaped; a ``Cell`` is HTML already; None is unknown."""
+    """An HTML table. A value is a ``Cell`` (HTML already), text (escaped here), a count, or None, which is unknown."""
     head = "".join(f'<th scope="col">{text(c)}</th>' for c in columns)
     body = []
     for row in rows:
         cells = []
         for value in row:
-            cell = value if isinstance(value, Cell) else counted(value) if isinstance(value, int) else Cell(text("unknown" if value is None else value))
+            cell = _cell(value)
             numeric = isinstance(cell.sort, (int, float))
             sort = "" if cell.sort is None else f' data-sort="{html.escape(str(cell.sort))}"'
             marks = ' class="akv-number"' if numeric else ""
@@ -87,7 +94,11 @@ def table(
 
 def stamp(lines: Iterable[str]) -> str:
     """What must be seen before anything else on the page. Lines are HTML."""
-    return '\n<div class="akv-stamp" role="note">\n' + "\n".join(f"<p>{line}</p>" for line in lines) + "\n</div>\n"
+    return (
+        '\n<div class="akv-stamp" role="note">\n'
+        + "\n".join(f"<p>{line}</p>" for line in lines)
+        + "\n</div>\n"
+    )
 
 
 def items(lines: Iterable[str]) -> str:

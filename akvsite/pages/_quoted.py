@@ -12,4 +12,8 @@ def quoted(body: str) -> str:
     if not body.strip():
         return ""
     lines = [html.escape(visible(line), quote=False) for line in body.splitlines()]
-    return '\n<div class="akv-quoted" markdown>\n\n' + "\n".join(f"> {line}".rstrip() for line in lines) + "\n\n</div>\n"
+    return (
+        '\n<div class="akv-quoted" markdown>\n\n'
+        + "\n".join(f"> {line}".rstrip() for line in lines)
+        + "\n\n</div>\n"
+    )

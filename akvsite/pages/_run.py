@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from akvsite.charts import Footer
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record
@@ -63,7 +65,9 @@ class Run:
         for row in self.coverage:
             if kinds and row["kind"] not in kinds:
                 continue
-            what = {"calls with device records": "launched", "device records with a call": "have a call"}.get(row["direction"], "have device records")
+            what = {"calls with device records": "launched", "device records with a call": "have a call"}.get(
+                row["direction"], "have device records"
+            )
             parts.append(f"{_plural(row['kind'])} {row['seen']} of {row['expected']} {what}")
         return ", ".join(parts)
 
@@ -76,7 +80,9 @@ class Run:
             return None
         return all(r["seen"] == r["expected"] for r in rows)
 
-    def footer(self, *, method: str = "", seen: str = "", device: bool = False, notes: tuple[str, ...] = ()) -> Footer:
+    def footer(
+        self, *, method: str = "", seen: str = "", device: bool = False, notes: tuple[str, ...] = ()
+    ) -> Footer:
         """The printed line of a chart of this run. ``device`` says that device times are in it."""
         return Footer(
             level=f"{self.level}, {self.listed['role']} host",
@@ -120,13 +126,17 @@ def missing(level: str, question: str) -> str:
 
 
 def _plural(kind: str) -> str:
-    return {"kernel": "kernels", "copy": "copies", "fill": "fills", "graph replay": "replays", "step": "steps"}.get(kind, kind)
+    return {
+        "kernel": "kernels",
+        "copy": "copies",
+        "fill": "fills",
+        "graph replay": "replays",
+        "step": "steps",
+    }.get(kind, kind)
 
 
 def grouped(columns: dict[str, Any], key: str, value: str) -> dict[str, Any]:
     """Values of one column by another, in order of first appearance: ``{name: (n,) array}``."""
-    import numpy as np
-
     names = columns[key]
     if not len(names):
         return {}

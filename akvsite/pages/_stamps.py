@@ -10,7 +10,9 @@ def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | N
     """The stamps of a run or comparison; ``root`` leads from the page to the top of the site."""
     rows = []
     if run is not None:
-        rows = desk.ask("stamp", name=run, kind="run", order="date,retraction") + desk.ask("stamp", name=run, kind="control", order="date,retraction")
+        rows = desk.ask("stamp", name=run, kind="run", order="date,retraction") + desk.ask(
+            "stamp", name=run, kind="control", order="date,retraction"
+        )
     if comparison is not None:
         rows = desk.ask("stamp", name=comparison, kind="comparison", order="date,retraction")
     if not rows:

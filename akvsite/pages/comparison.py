@@ -44,15 +44,22 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
 
 def _outputs(found: Compared) -> str:
     stated = [r for r in found.runs if ("contract", "output_hash") in r.facts]
-    lines = []
-    for difference in found.outputs:
-        lines.append(
-            f"The outputs differ ({text(difference.key.replace('_', ' '))}): the two sides did not produce the same. "
-            f"A: {text(difference.written('A', whole=True))}. B: {text(difference.written('B', whole=True))}."
-        )
+    lines = [
+        f"The outputs differ ({text(difference.key.replace('_', ' '))}): the two sides did not produce the same. "
+        f"A: {text(difference.written('A', whole=True))}. B: {text(difference.written('B', whole=True))}."
+        for difference in found.outputs
+    ]
     if not lines and len(stated) < len(found.runs):
-        lines.append(f"It is unknown whether the outputs are the same: {len(stated)} of {len(found.runs)} captures state their hash.")
-    return stamp(lines) if lines else f"\n{text('The output hash is the same in all runs.')}\n" if found.runs else ""
+        lines.append(
+            f"It is unknown whether the outputs are the same: {len(stated)} of {len(found.runs)} captures state their hash."
+        )
+    return (
+        stamp(lines)
+        if lines
+        else f"\n{text('The output hash is the same in all runs.')}\n"
+        if found.runs
+        else ""
+    )
 
 
 def _facts(differences: Sequence[Difference], caption: str) -> str:
@@ -68,7 +75,9 @@ def _numbers(found: Compared) -> str:
     rows = []
     for name in STATISTICS:
         a, b = found.sides[name]
-        rows.append([name, *(Cell(text(e.text())) for e in (a, b, found.difference[name], found.ratio[name]))])
+        rows.append(
+            [name, *(Cell(text(e.text())) for e in (a, b, found.difference[name], found.ratio[name]))]
+        )
     return table(["statistic of a run", "A, over runs", "B, over runs", "B minus A", "B over A"], rows)
 
 
@@ -89,12 +98,23 @@ def _charts(desk: Desk, page: str, found: Compared) -> str:
     parts = []
     for name in ("p50", "mean"):
         dots = [
-            runs.Run(names[r.side], r.name, r.numbers[name], f"pair {r.place}" if paired else "") for r in found.runs if len(r.steps)
+            runs.Run(names[r.side], r.name, r.numbers[name], f"pair {r.place}" if paired else "")
+            for r in found.runs
+            if len(r.steps)
         ]
-        sides: list[tuple[str, Estimate]] = list(zip((a, b), found.sides[name], strict=True)) if found.sides else []
+        sides: list[tuple[str, Estimate]] = (
+            list(zip((a, b), found.sides[name], strict=True)) if found.sides else []
+        )
         headline = [("B minus A", found.difference[name])] if found.difference else []
         if dots:
-            chart = runs.draw(f"What is the {name} step of each run, and of each side?", dots, _footer(found), bands=sides, headline=headline, axis=f"{name} step")
+            chart = runs.draw(
+                f"What is the {name} step of each run, and of each side?",
+                dots,
+                _footer(found),
+                bands=sides,
+                headline=headline,
+                axis=f"{name} step",
+            )
             parts.append(desk.figure(page, f"runs-{name}", chart, "step_time"))
     samples = {names[side]: [x for r in found.of_side(side) for x in r.steps.tolist()] for side in ("A", "B")}
     if all(samples.values()):
@@ -106,12 +126,20 @@ def _charts(desk: Desk, page: str, found: Compared) -> str:
         parts.append(desk.figure(page, "distribution", chart, "step_time"))
     if found.shift:
         deciles = [(round(100 * p), e) for p, e in found.shift.items()]
-        chart = shift.draw("By how much does each decile of the step time differ, B minus A?", deciles, _footer(found), sides=(a, b), axis="B minus A")
+        chart = shift.draw(
+            "By how much does each decile of the step time differ, B minus A?",
+            deciles,
+            _footer(found),
+            sides=(a, b),
+            axis="B minus A",
+        )
         parts.append(desk.figure(page, "shift", chart, "step_time"))
     if found.refusal and not found.difference:
         rows = [bands.Row(r.name, r.numbers["p50"], names[r.side]) for r in found.runs if len(r.steps)]
         if rows:
-            chart = bands.draw("What is the p50 step of each run, side by side?", rows, _footer(found), axis="p50 step")
+            chart = bands.draw(
+                "What is the p50 step of each run, side by side?", rows, _footer(found), axis="p50 step"
+            )
             parts.append(desk.figure(page, "side-by-side", chart, "step_time"))
     return "\n".join(parts)
 
@@ -124,4 +152,8 @@ def _runs(found: Compared) -> str:
             run.facts.get(("contract", "output_hash"), "not stated"),
         ]  # fmt: skip
 
-    return table(["run", "side", "place", "steps after the cut", *STATISTICS, "output hash"], [row(r) for r in found.runs], sortable=True)
+    return table(
+        ["run", "side", "place", "steps after the cut", *STATISTICS, "output hash"],
+        [row(r) for r in found.runs],
+        sortable=True,
+    )

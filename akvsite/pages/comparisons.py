@@ -26,5 +26,7 @@ def write(desk: Desk) -> Iterator[Page]:
         )  # fmt: skip
     intro = "Two sets of runs, side by side, as declared beside the captures. A comparison says by how much and how far that is known; what it means is for its reader to judge."
     yield Page(
-        "comparisons", f"# Comparisons\n\n{text(intro)}\n" + table(["question", "design", "A", "B", "levels", "host roles"], rows, sortable=True)
+        "comparisons",
+        f"# Comparisons\n\n{text(intro)}\n"
+        + table(["question", "design", "A", "B", "levels", "host roles"], rows, sortable=True),
     )

@@ -64,11 +64,17 @@ def _comparisons(desk: Desk) -> str:
 
 def _claims(desk: Desk) -> str:
     claims = [c for c in desk.ask("claim_list", order="-date,claim") if c["state"] == "open"]
-    lines = [f"{link(c['claim'], 'claims.html#' + c['claim'])} ({text(c['date'])}): “{text(c['statement'])}”" for c in claims]
+    lines = [
+        f"{link(c['claim'], 'claims.html#' + c['claim'])} ({text(c['date'])}): “{text(c['statement'])}”"
+        for c in claims
+    ]
     return "\n## Open claims\n" + (items(lines) if lines else "\nNone.\n")
 
 
 def _retractions(desk: Desk) -> str:
     rows = desk.ask("retraction_list", order="-date,retraction", limit=5)
-    lines = [f"{link(r['retraction'], 'retractions.html#' + r['retraction'])} ({text(r['date'])}): {text(r['reason'])}" for r in rows]
+    lines = [
+        f"{link(r['retraction'], 'retractions.html#' + r['retraction'])} ({text(r['date'])}): {text(r['reason'])}"
+        for r in rows
+    ]
     return "\n## Recent retractions\n" + (items(lines) if lines else "\nNone.\n")

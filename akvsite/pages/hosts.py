@@ -20,14 +20,32 @@ def write(desk: Desk) -> Iterator[Page]:
         facts = desk.ask("host_facts", host=host["host"], order="part,key,value")
         fixed = [f for f in facts if f["part"] == "host"]
         load = [f for f in facts if f["part"] == "load"]
-        parts.append(f"\n## {text(host['host'])}\n\nRole: `{text(host['role'])}`, {text(ROLES.get(host['role'], ''))}. Runs: {host['runs']}.\n")
-        parts.append("\nNoise floor: unknown. No run of the same thing twice was made on it as an experiment.\n")
-        parts.append(table(["fact", "value", "stated by"], [[f["key"], f["value"], f"{f['runs']} runs"] for f in fixed], caption="Facts"))
+        parts.append(
+            f"\n## {text(host['host'])}\n\nRole: `{text(host['role'])}`, {text(ROLES.get(host['role'], ''))}. Runs: {host['runs']}.\n"
+        )
+        parts.append(
+            "\nNoise floor: unknown. No run of the same thing twice was made on it as an experiment.\n"
+        )
+        parts.append(
+            table(
+                ["fact", "value", "stated by"],
+                [[f["key"], f["value"], f"{f['runs']} runs"] for f in fixed],
+                caption="Facts",
+            )
+        )
         if load:
             parts.append(
                 table(
                     ["when and what", "value", "stated by", "first of them"],
-                    [[f["key"], f["value"], counted(f["runs"], "runs"), Cell(link(f["run"], f"runs/{f['run']}.html"), f["run"])] for f in load],
+                    [
+                        [
+                            f["key"],
+                            f["value"],
+                            counted(f["runs"], "runs"),
+                            Cell(link(f["run"], f"runs/{f['run']}.html"), f["run"]),
+                        ]
+                        for f in load
+                    ],
                     caption="Load when its runs were captured",
                     sortable=True,
                 )

@@ -24,16 +24,35 @@ RULES = (
 
 def write(desk: Desk) -> Iterator[Page]:
     documents = desk.documents()
-    parts = ["# Method\n", "## Rules\n", "\n".join(f"{n}. {text(rule)}" for n, rule in enumerate(RULES, 1)) + "\n"]
+    parts = [
+        "# Method\n",
+        "## Rules\n",
+        "\n".join(f"{n}. {text(rule)}" for n, rule in enumerate(RULES, 1)) + "\n",
+    ]
     parts.append("\n## Levels\n" + table(["level", "table", "what it adds"], documents["levels"]))
-    parts.append("\n## Estimates\n\nEvery band is of 95 % confidence and says what it speaks of: one run says nothing about the next.\n")
+    parts.append(
+        "\n## Estimates\n\nEvery band is of 95 % confidence and says what it speaks of: one run says nothing about the next.\n"
+    )
     for name, function in documents["estimators"].items():
         parts.append(_estimator(name, function))
-    parts.append("\n## Questions\n\nEach number on a page is the answer to one of these questions; each is a view of the store, so `akvsite sql` can ask it too.\n")
+    parts.append(
+        "\n## Questions\n\nEach number on a page is the answer to one of these questions; each is a view of the store, so `akvsite sql` can ask it too.\n"
+    )
     for question in documents["questions"].values():
-        parts.append(f"\n### `{question.name}` {{ #{question.name} }}\n\n{text(question.caption)}\n\n{text(question.method)}\n")
-        parts.append(table(["column", "what it holds"], [[name, about.replace("`", "")] for name, about in question.columns.items()]))
-        parts.append(f"\n??? note \"SQL of {question.name}\"\n\n    ```sql\n" + "\n".join(f"    {line}" for line in question.text.splitlines()) + "\n    ```\n")
+        parts.append(
+            f"\n### `{question.name}` {{ #{question.name} }}\n\n{text(question.caption)}\n\n{text(question.method)}\n"
+        )
+        parts.append(
+            table(
+                ["column", "what it holds"],
+                [[name, about.replace("`", "")] for name, about in question.columns.items()],
+            )
+        )
+        parts.append(
+            f'\n??? note "SQL of {question.name}"\n\n    ```sql\n'
+            + "\n".join(f"    {line}" for line in question.text.splitlines())
+            + "\n    ```\n"
+        )
     yield Page("method", "\n".join(parts))
 
 

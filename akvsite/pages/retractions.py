@@ -11,15 +11,22 @@ from akvsite.pages._quoted import quoted
 
 def write(desk: Desk) -> Iterator[Page]:
     rows = desk.ask("retraction_list", order="-date,retraction")
-    parts = ["# Retractions\n\nA claim that turns out to be wrong is withdrawn here, in writing. Nothing is deleted: the claim stays readable under its stamp.\n"]
+    parts = [
+        "# Retractions\n\nA claim that turns out to be wrong is withdrawn here, in writing. Nothing is deleted: the claim stays readable under its stamp.\n"
+    ]
     if not rows:
         parts.append("\nNo claim has been withdrawn.\n")
     for row in rows:
         control = link(row["control"], f"runs/{row['control']}.html") if row["control"] else "none stated"
-        parts.append(f'\n## {text(row["retraction"])} {{ #{row["retraction"]} }}\n')
+        parts.append(f"\n## {text(row['retraction'])} {{ #{row['retraction']} }}\n")
         parts.append(
             items(
-                [f"withdrawn on: {text(row['date'])}", f"claim: {link(row['claim'], 'claims.html#' + row['claim'])}", f"control: {control}", f"reason: {text(row['reason'])}"]
+                [
+                    f"withdrawn on: {text(row['date'])}",
+                    f"claim: {link(row['claim'], 'claims.html#' + row['claim'])}",
+                    f"control: {control}",
+                    f"reason: {text(row['reason'])}",
+                ]
             )
         )
         parts.append(f"\nIt said:\n\n> {text(row['statement'])}\n")

@@ -20,7 +20,9 @@ def _page(run: Run) -> str:
     parts = [
         f"# {text(run.name)}\n",
         stamps(run.desk, "../", run=run.name),
-        stamp([f"Excluded: {text(run.use_because)}. The run stays in the store and on this page."]) if run.listed["excluded"] else "",
+        stamp([f"Excluded: {text(run.use_because)}. The run stays in the store and on this page."])
+        if run.listed["excluded"]
+        else "",
         _about(run),
         "\n## What this capture can and cannot establish\n",
         items(_establishes(run)),
@@ -43,12 +45,23 @@ def _about(run: Run) -> str:
         ["engine", listed["engine"] or "not stated"],
         ["captured", listed["started"] or "not stated"],
         ["timing events on device queues", run.timing],
-        ["warm-up", f"{run.warm_up_steps} steps, declared" if run.warm_up_steps is not None else "none declared"],
+        [
+            "warm-up",
+            f"{run.warm_up_steps} steps, declared" if run.warm_up_steps is not None else "none declared",
+        ],
         ["device clock", run.clock_line],
     ]
     note = f"\n{text(run.note)}\n" if run.note else ""
-    cites = [c for c in run.desk.ask("claim_cites", name=run.name, order="claim,kind") if c["kind"] in ("run", "control")]
-    cited = f"\nCited by: {', '.join(link(c['claim'], '../claims.html#' + c['claim']) for c in cites)}.\n" if cites else ""
+    cites = [
+        c
+        for c in run.desk.ask("claim_cites", name=run.name, order="claim,kind")
+        if c["kind"] in ("run", "control")
+    ]
+    cited = (
+        f"\nCited by: {', '.join(link(c['claim'], '../claims.html#' + c['claim']) for c in cites)}.\n"
+        if cites
+        else ""
+    )
     return table(["about", "this run"], rows) + note + cited
 
 

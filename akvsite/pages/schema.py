@@ -19,7 +19,13 @@ def write(desk: Desk) -> Iterator[Page]:
             table(
                 ["column", "type", "unit", "may be NULL", "what it holds"],
                 [
-                    [c.name, c.sql_type + (", 64-bit id" if c.unsigned else ""), c.unit or "", "yes" if c.nullable else "no", c.about]
+                    [
+                        c.name,
+                        c.sql_type + (", 64-bit id" if c.unsigned else ""),
+                        c.unit or "",
+                        "yes" if c.nullable else "no",
+                        c.about,
+                    ]
                     for c in described.columns
                 ],
             )

@@ -22,7 +22,9 @@ def write(run: Run) -> str:
         return missing("edge", "Which runtime calls were made is not known.")
     rows = []
     for row in listed[:TOP]:
-        durations = run.desk.columns("call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns")["duration_ns"]
+        durations = run.desk.columns(
+            "call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns"
+        )["duration_ns"]
         for p in (0.5, 0.99):
             number = estimators.quantile(durations.astype(np.int64), p, unit="ns")
             rows.append(bands.Row(row["name"], run.marked(number), f"p{round(100 * p)}"))

@@ -21,7 +21,9 @@ def write(run: Run) -> str:
     lanes = run.desk.ask("device_time", run_id=run.id, order="process_id,device,lane")
     if not lanes:
         return _nothing_seen(run)
-    return "\n".join([_sight(run), _time(run, lanes), _gaps(run, lanes), _kernels(run), _delay(run), _operators(run)])
+    return "\n".join(
+        [_sight(run), _time(run, lanes), _gaps(run, lanes), _kernels(run), _delay(run), _operators(run)]
+    )
 
 
 def _nothing_seen(run: Run) -> str:
@@ -33,7 +35,12 @@ def _nothing_seen(run: Run) -> str:
 
 def _sight(run: Run) -> str:
     rows = [
-        [r["direction"], r["kind"], Cell(text(f"{r['seen']:,} of {r['expected']:,}"), r["seen"]), counted(r["expected"] - r["seen"])]
+        [
+            r["direction"],
+            r["kind"],
+            Cell(text(f"{r['seen']:,} of {r['expected']:,}"), r["seen"]),
+            counted(r["expected"] - r["seen"]),
+        ]
         for r in run.coverage
     ]
     if not rows:
@@ -50,7 +57,9 @@ def _by_device(lanes: list[Record]) -> dict[tuple[int, str], dict[str, Record]]:
 
 def _processes(run: Run) -> dict[int, str]:
     rows = run.desk.ask("process_list", run_id=run.id, order="process_id")
-    return {r["process_id"]: f"rank {r['rank']}" if r["rank"] is not None else f"pid {r['pid']}" for r in rows}
+    return {
+        r["process_id"]: f"rank {r['rank']}" if r["rank"] is not None else f"pid {r['pid']}" for r in rows
+    }
 
 
 def _time(run: Run, lanes: list[Record]) -> str:
@@ -68,7 +77,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
         rows.append(
             [
                 f"{processes.get(process, process)} · device {device}",
-                _total(span), _total(whole["union_ns"]), _total(kernel and kernel["union_ns"]), _total(copy and copy["union_ns"]),
+                _total(span), _total(whole["union_ns"]), _total(kernel["union_ns"] if kernel else None), _total(copy["union_ns"] if copy else None),
                 _total(shared) if shared is not None else Cell("unknown" if not (kernel or copy) else "one kind only"),
                 Cell(text(f"{written(whole['sum_ns'], 'ns')} (a sum over queues)"), whole["sum_ns"]),
                 _idle(run, span - whole["union_ns"]),
@@ -87,10 +96,23 @@ def _time(run: Run, lanes: list[Record]) -> str:
     return (
         f"\n### Device time\n\n{text(note)}\n"
         + table(
-            ["device", "span of its records", "covered", "covered by kernels", "covered by copies", "shared by kinds", "sum", "no record"],
+            [
+                "device",
+                "span of its records",
+                "covered",
+                "covered by kernels",
+                "covered by copies",
+                "shared by kinds",
+                "sum",
+                "no record",
+            ],
             rows,
         )
-        + table(["process", "device", "queue", "kind", "records", "sum of durations", "bytes"], queue_rows, caption="Queues, a stream listed once a device")
+        + table(
+            ["process", "device", "queue", "kind", "records", "sum of durations", "bytes"],
+            queue_rows,
+            caption="Queues, a stream listed once a device",
+        )
     )
 
 
@@ -134,7 +156,9 @@ def _kernels(run: Run) -> str:
     top = listed[:TOP]
     rows = []
     for kind, name in [(r["kind"], r["name"]) for r in top]:
-        durations = run.desk.columns("interval", run_id=run.id, kind=kind, name=name, order="start_ns,interval_id")["duration_ns"]
+        durations = run.desk.columns(
+            "interval", run_id=run.id, kind=kind, name=name, order="start_ns,interval_id"
+        )["duration_ns"]
         kept = np.array([d for d in durations.tolist() if d is not None and d == d], dtype=np.int64)
         rows.append(bands.Row(name, run.marked(estimators.quantile(kept, 0.5, unit="ns"))))
     chart = bands.draw(
@@ -151,14 +175,18 @@ def _kernels(run: Run) -> str:
         ],
         caption=f"Up to {LISTED} names, largest sums first; totals are counted from the records",
     )  # fmt: skip
-    return "\n### Kernels, copies and fills\n" + run.desk.figure(run.page, "kernels", chart, "interval") + full
+    return (
+        "\n### Kernels, copies and fills\n" + run.desk.figure(run.page, "kernels", chart, "interval") + full
+    )
 
 
 def _delay(run: Run) -> str:
     columns = run.desk.columns("launch_delay", run_id=run.id, order="kind,delay_ns")
     if not len(columns["kind"]):
         return ""
-    samples = {f"{kind} records": values.tolist() for kind, values in grouped(columns, "kind", "delay_ns").items()}
+    samples = {
+        f"{kind} records": values.tolist() for kind, values in grouped(columns, "kind", "delay_ns").items()
+    }
     early = int(np.count_nonzero(columns["delay_ns"] < 0))
     note = f"{early:,} of {len(columns['kind']):,} records begin before their call on this axis: kept as they are"
     chart = distribution.draw(
@@ -181,7 +209,18 @@ def _operators(run: Run) -> str:
     rows = run.desk.ask("operator_device_time", run_id=run.id, order="-device_ns,name", limit=15)
     if not rows:
         return ""
-    return "\n### Operators\n\nDevice records associated with operators by external id; records without one are not in this table.\n" + table(
-        ["operator", "operators with records", "records", "sum of durations"],
-        [[Cell(code(r["name"], 90), r["name"][:200]), counted(r["operators"]), counted(r["intervals"]), _total(r["device_ns"])] for r in rows],
+    return (
+        "\n### Operators\n\nDevice records associated with operators by external id; records without one are not in this table.\n"
+        + table(
+            ["operator", "operators with records", "records", "sum of durations"],
+            [
+                [
+                    Cell(code(r["name"], 90), r["name"][:200]),
+                    counted(r["operators"]),
+                    counted(r["intervals"]),
+                    _total(r["device_ns"]),
+                ]
+                for r in rows
+            ],
+        )
     )

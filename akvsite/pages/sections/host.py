@@ -53,10 +53,21 @@ def _phases(run: Run) -> str:
     inside = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
     names = columns["name"].astype(str)
     regions = {
-        name: _per_step(step_ids, columns["step_id"][inside & (names == name)].astype(np.int64), columns["ns"][inside & (names == name)])
+        name: _per_step(
+            step_ids,
+            columns["step_id"][inside & (names == name)].astype(np.int64),
+            columns["ns"][inside & (names == name)],
+        )
         for name in dict.fromkeys(names[inside].tolist())
     }
-    return "\n### Runner phases\n" + _drawn(run, regions, durations, "phases", "How is a step's time spread over the runner's phases?", "phase_time")
+    return "\n### Runner phases\n" + _drawn(
+        run,
+        regions,
+        durations,
+        "phases",
+        "How is a step's time spread over the runner's phases?",
+        "phase_time",
+    )
 
 
 def _budget(run: Run) -> str:
@@ -70,22 +81,40 @@ def _budget(run: Run) -> str:
         totals[name] = totals.get(name, 0) + ns
     largest = sorted(totals, key=lambda n: (-totals[n], n))
     named = largest if len(largest) <= NAMED_REGIONS + 1 else largest[:NAMED_REGIONS]
-    regions = {n: _per_step(step_ids, columns["step_id"][names == n].astype(np.int64), columns["ns"][names == n]) for n in named}
+    regions = {
+        n: _per_step(step_ids, columns["step_id"][names == n].astype(np.int64), columns["ns"][names == n])
+        for n in named
+    }
     if len(named) < len(largest):
         rest = ~np.isin(names, named)
-        regions[f"other regions ({len(largest) - len(named)})"] = _per_step(step_ids, columns["step_id"][rest].astype(np.int64), columns["ns"][rest])
-    return "\n### Step budget\n" + _drawn(run, regions, durations, "budget", "Where does the host's time in a step go?", "step_budget")
+        regions[f"other regions ({len(largest) - len(named)})"] = _per_step(
+            step_ids, columns["step_id"][rest].astype(np.int64), columns["ns"][rest]
+        )
+    return "\n### Step budget\n" + _drawn(
+        run, regions, durations, "budget", "Where does the host's time in a step go?", "step_budget"
+    )
 
 
-def _drawn(run: Run, regions: Mapping[str, np.ndarray], durations: np.ndarray, key: str, question: str, asked: str) -> str:
+def _drawn(
+    run: Run, regions: Mapping[str, np.ndarray], durations: np.ndarray, key: str, question: str, asked: str
+) -> str:
     estimates = estimators.budget(regions, durations, unit="ns")
     step = run.marked(estimates.pop(estimators.STEP))
     rows = [
-        budget.Region("not attributed" if name == estimators.UNATTRIBUTED else name, run.marked(number), name != estimators.UNATTRIBUTED)
+        budget.Region(
+            "not attributed" if name == estimators.UNATTRIBUTED else name,
+            run.marked(number),
+            name != estimators.UNATTRIBUTED,
+        )
         for name, number in estimates.items()
     ]
     footer = run.footer(notes=("sums inside each step, then the mean over steps",))
-    return run.desk.figure(run.page, key, budget.draw(question, rows, footer, headline=[("mean step", step)], axis="mean time a step"), asked)
+    return run.desk.figure(
+        run.page,
+        key,
+        budget.draw(question, rows, footer, headline=[("mean step", step)], axis="mean time a step"),
+        asked,
+    )
 
 
 def _layers(run: Run) -> str:
@@ -96,7 +125,10 @@ def _layers(run: Run) -> str:
         bands.Row(f"layer {layer}", run.marked(estimators.quantile(values.astype(np.int64), 0.5, unit="ns")))
         for layer, values in grouped(columns, "layer", "duration_ns").items()
     ]
-    chart = bands.draw("How long is each layer's window on the host?", rows[:128], run.footer(), axis="p50 of the window")
-    return f"\n### Layer windows\n\n{text('A window is the host side of a layer: what it launches may still run on the device when it ends.')}\n\n" + run.desk.figure(
-        run.page, "layers", chart, "layer_time"
+    chart = bands.draw(
+        "How long is each layer's window on the host?", rows[:128], run.footer(), axis="p50 of the window"
+    )
+    return (
+        f"\n### Layer windows\n\n{text('A window is the host side of a layer: what it launches may still run on the device when it ends.')}\n\n"
+        + run.desk.figure(run.page, "layers", chart, "layer_time")
     )

@@ -15,13 +15,30 @@ def write(run: Run) -> str:
     cut = [f for f in files if f["truncated"]]
     parts = []
     if cut:
-        parts.append("\n" + text(f"Cut short: {', '.join(f['path'] for f in cut)}. What came before the cut is shown.") + "\n")
-    if account and not any(r["fate"].startswith("level") or r["fate"] in ("step", "request", "trial") for r in account):
-        parts.append(f"\n{sum(r['count'] for r in account):,} records were read, and 0 events among them: there is nothing to draw.\n")
+        parts.append(
+            "\n"
+            + text(f"Cut short: {', '.join(f['path'] for f in cut)}. What came before the cut is shown.")
+            + "\n"
+        )
+    if account and not any(
+        r["fate"].startswith("level") or r["fate"] in ("step", "request", "trial") for r in account
+    ):
+        parts.append(
+            f"\n{sum(r['count'] for r in account):,} records were read, and 0 events among them: there is nothing to draw.\n"
+        )
     parts.append(
         table(
             ["file", "read as", "bytes", "sha256", "whole"],
-            [[Cell(code(f["path"])), f["format"], counted(f["bytes"]), Cell(code(f["sha256"][:16])), "cut short" if f["truncated"] else "yes"] for f in files],
+            [
+                [
+                    Cell(code(f["path"])),
+                    f["format"],
+                    counted(f["bytes"]),
+                    Cell(code(f["sha256"][:16])),
+                    "cut short" if f["truncated"] else "yes",
+                ]
+                for f in files
+            ],
         )
     )
     parts.append(
@@ -35,7 +52,16 @@ def write(run: Run) -> str:
         parts.append(
             table(
                 ["file", "why it was not used", "records", "place of the first", "the first"],
-                [[Cell(code(r["path"])), r["reason"], counted(r["records"]), r["place"], Cell(code(r["raw"], 160))] for r in refused],
+                [
+                    [
+                        Cell(code(r["path"])),
+                        r["reason"],
+                        counted(r["records"]),
+                        r["place"],
+                        Cell(code(r["raw"], 160)),
+                    ]
+                    for r in refused
+                ],
                 caption="Quarantine: kept, not used",
             )
         )

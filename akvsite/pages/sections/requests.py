@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands, distribution
-from akvsite.estimate import unknown
+from akvsite.estimate import Estimate, unknown
 from akvsite.pages._html import counted, table, text
 from akvsite.pages._run import Run
 
@@ -21,7 +23,12 @@ def write(run: Run) -> str:
     ok = columns["ok"]
     done = int(np.count_nonzero(ok == 1))
     failed = int(np.count_nonzero(ok == 0))
-    parts = [table(["requests", "completed", "failed", "unknown"], [[counted(count), counted(done), counted(failed), counted(count - done - failed)]])]
+    parts = [
+        table(
+            ["requests", "completed", "failed", "unknown"],
+            [[counted(count), counted(done), counted(failed), counted(count - done - failed)]],
+        )
+    ]
     concurrency = _concurrency(run)
     rows = []
     for name, key in (("TTFT", "ttft_ns"), ("TPOT", "tpot_ns")):
@@ -40,9 +47,19 @@ def write(run: Run) -> str:
                 run.footer(method="empirical distribution, completion order not shown"), unit="ns", axis=name,
             )  # fmt: skip
             parts.append(run.desk.figure(run.page, name.lower(), chart, "request_time"))
-    chart = bands.draw("How long do requests wait for their first and for each further token?", rows, run.footer(), axis="time")
+    chart = bands.draw(
+        "How long do requests wait for their first and for each further token?",
+        rows,
+        run.footer(),
+        axis="time",
+    )
     parts.insert(1, run.desk.figure(run.page, "requests", chart, "request_time"))
-    parts.insert(1, "\n" + text("A stream chunk may hold several tokens: times between chunks are not times per token.") + "\n\n")
+    parts.insert(
+        1,
+        "\n"
+        + text("A stream chunk may hold several tokens: times between chunks are not times per token.")
+        + "\n\n",
+    )
     return "\n".join(parts)
 
 
@@ -58,8 +75,6 @@ def _concurrency(run: Run) -> float | None:
     return None
 
 
-def _without_band(values: np.ndarray, p: float) -> estimators.Estimate:
-    from dataclasses import replace
-
+def _without_band(values: np.ndarray, p: float) -> Estimate:
     made = estimators.request_quantile(values, p, unit="ns", concurrency=1e300)
     return replace(made, refusal="the capture declares no concurrency, so requests / concurrency is unknown")

@@ -17,7 +17,16 @@ def write(run: Run) -> str:
     if not len(columns["step_id"]):
         return "\nThis capture draws no step boundaries, so it cannot say how long a step took. Any level can: a step is wall clock.\n"
     parts = []
-    kinds = list(dict.fromkeys(zip(columns["process_id"].tolist(), columns["kind"].tolist(), columns["source"].tolist(), strict=True)))
+    kinds = list(
+        dict.fromkeys(
+            zip(
+                columns["process_id"].tolist(),
+                columns["kind"].tolist(),
+                columns["source"].tolist(),
+                strict=True,
+            )
+        )
+    )
     for number, (process, kind, source) in enumerate(kinds):
         mask = (columns["process_id"] == process) & (columns["kind"] == kind) & (columns["source"] == source)
         ranks = columns["rank"][mask]
@@ -27,10 +36,16 @@ def write(run: Run) -> str:
     return "\n".join(parts)
 
 
-def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str, source: str, suffix: str) -> str:
+def _one(
+    run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str, source: str, suffix: str
+) -> str:
     durations = columns["duration_ns"][mask]
     warm = columns["warm_up"][mask].astype(bool)
-    open_steps = int(np.count_nonzero([d is None or d != d for d in durations.tolist()])) if durations.dtype != np.int64 else 0
+    open_steps = (
+        int(np.count_nonzero([d is None or d != d for d in durations.tolist()]))
+        if durations.dtype != np.int64
+        else 0
+    )
     if open_steps:
         known = np.array([d is not None and d == d for d in durations.tolist()])
         whole = durations[known].astype(np.int64)
@@ -45,7 +60,10 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
     numbers = [(name, run.marked(number)) for name, number in numbers]
     drawn_by = f"boundaries drawn by: {source}"
     declared = f"{cut} cut, declared" if cut else "no warm-up declared, none cut"
-    notes = (f"{declared} · {drawn_by}", *((f"{open_steps} steps have no end: no duration",) if open_steps else ()))
+    notes = (
+        f"{declared} · {drawn_by}",
+        *((f"{open_steps} steps have no end: no duration",) if open_steps else ()),
+    )
     footer = run.footer(notes=notes)
     headline = [(f"{name} step", number) for name, number in numbers[:2]]
     samples = [None if d is None or d != d else int(d) for d in durations.tolist()]
@@ -81,5 +99,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
             "step_time",
         )
     )  # fmt: skip
-    out.append(table(["number", "value and band"], [[name, Cell(text(number.text()))] for name, number in numbers]))
+    out.append(
+        table(["number", "value and band"], [[name, Cell(text(number.text()))] for name, number in numbers])
+    )
     return "\n".join(out)

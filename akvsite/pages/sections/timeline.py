@@ -17,7 +17,9 @@ def write(run: Run) -> str:
     if step is not None:
         rows = run.desk.ask("interval", run_id=run.id, step_id=step["step_id"], order="start_ns,interval_id")
         what = f"step {step['number']}" if step["number"] is not None else step["name"]
-        why = f"{what}: the middle one of those with device records, which belong to it by the id of their call"
+        why = (
+            f"{what}: the middle one of those with device records, which belong to it by the id of their call"
+        )
     else:
         rows = run.desk.ask("interval", run_id=run.id, order="start_ns,interval_id", limit=WITHOUT_STEPS)
         why = f"the first {len(rows):,} device records: no step is known for them"
@@ -42,10 +44,17 @@ def write(run: Run) -> str:
     chart = timeline.draw(
         f"What lay on the device's queues in {what}?",
         intervals,
-        run.footer(method=f"{len(rows)} device records, one counter stamps all of them", seen=run.seen(), device=True, notes=(why,)),
+        run.footer(
+            method=f"{len(rows)} device records, one counter stamps all of them",
+            seen=run.seen(),
+            device=True,
+            notes=(why,),
+        ),
         origin="first device record shown, device clock",
     )
-    return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(run.page, "timeline", chart, "interval")
+    return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(
+        run.page, "timeline", chart, "interval"
+    )
 
 
 def _middle_step(run: Run) -> dict[str, object] | None:

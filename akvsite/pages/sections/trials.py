@@ -27,9 +27,22 @@ def write(run: Run) -> str:
         sides = [np.array([arms[arm] for arms in whole.values()]) for arm in ("copy", "compute", "both")]
         number = run.marked(estimators.overlap_triples(*sides))
         drawn.append(trials.Treatment(treatment, list(number.dots), number))
-        listed.append([treatment, Cell(text(number.text())), f"{len(whole)} repeats", ", ".join(f"{dot:.2f}" for dot in number.dots)])
+        listed.append(
+            [
+                treatment,
+                Cell(text(number.text())),
+                f"{len(whole)} repeats",
+                ", ".join(f"{dot:.2f}" for dot in number.dots),
+            ]
+        )
     if not drawn:
-        return "\n" + text(f"{len(rows)} timed arms, none of which are copy, compute and both in one repeat: no overlap can be told.") + "\n"
+        return (
+            "\n"
+            + text(
+                f"{len(rows)} timed arms, none of which are copy, compute and both in one repeat: no overlap can be told."
+            )
+            + "\n"
+        )
     chart = trials.draw(
         "How much of the shorter of copy and compute hides under the other, by the wall clock?", drawn,
         run.footer(notes=("each dot one repeat; nothing is clipped",)), unit="fraction of the shorter",
