@@ -113,7 +113,7 @@ def _table(drawing: Drawing) -> list[str]:
     return [
         f'<details class="akv-fold akv-rows"><summary>The numbers as a table ({len(drawing.rows)} rows)</summary>',
         f'<div class="akv-scroll" role="region" tabindex="0" aria-label="{_text(drawing.question)} Table">',
-        f"<table><thead><tr>{head}</tr></thead><tbody>",
+        f'<table class="akv-table"><thead><tr>{head}</tr></thead><tbody>',
         *body,
         f"</tbody></table></div>{left}</details>",
     ]

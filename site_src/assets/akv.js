@@ -355,19 +355,31 @@
 
   // When
 
+  /* What scrolls sideways can be scrolled with the keyboard. The theme wraps plain tables, and does so later. */
+  function reachScrolled() {
+    document.querySelectorAll(".md-typeset__scrollwrap, [data-akv-table]").forEach(function (wrap) {
+      if (wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0;
+    });
+  }
+
   function start() {
     makeTables();
     drawAll();
+    setTimeout(reachScrolled, 300);
   }
 
   var later;
   window.addEventListener("resize", function () {
     clearTimeout(later);
-    later = setTimeout(drawAll, 200);
+    later = setTimeout(function () {
+      reachScrolled();
+      drawAll();
+    }, 200);
   });
   new MutationObserver(drawAll).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
-  // The theme replaces the page's content without a load, and says so.
-  if (window.document$ && window.document$.subscribe) window.document$.subscribe(start);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  // Once by the browser's own event, since from file:// the theme's never comes; and after each page that the theme
+  // puts in place without a load. Starting twice does no harm.
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
+  if (window.document$ && window.document$.subscribe) window.document$.subscribe(start);
 })();

@@ -1,0 +1,170 @@
+"""The charts of a page, in a real Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import checks
+import pytest
+import site_build
+from playwright.sync_api import Page
+from samples import FOOTER, STEP, draw_bands
+
+from akvsite.charts import Drawing, bands
+
+Pages = dict[str, dict[str, Drawing]]
+
+
+def lines(drawings: dict[str, Drawing]) -> dict[str, list[str]]:
+    return {key: [drawing.question, *drawing.footer] for key, drawing in drawings.items()}
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_every_chart_is_drawn_with_its_question_and_footer(
+    page: Page, address: str, pages: Pages, name: str
+) -> None:
+    watch = checks.Watch(page, address)
+    page.goto(f"{address}{name}.html")
+    checks.assert_drawn(page, lines(pages[name]))
+    checks.assert_footers(page)
+    assert page.title() != "hit"
+    watch.assert_clean()
+
+
+def test_a_page_without_charts_does_not_load_the_library(page: Page, address: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}index.html", wait_until="networkidle")
+    assert not [url for url in asked if "vega" in url]
+
+
+def test_following_a_link_draws_without_a_page_load(page: Page, address: str, pages: Pages) -> None:
+    """D18: timvink/mkdocs-charts-plugin#5."""
+    watch = checks.Watch(page, address)
+    page.goto(f"{address}first.html")
+    checks.assert_drawn(page)
+    page.evaluate("window.stayed = true")
+    page.click("nav >> text=second")
+    page.wait_for_selector("#chart-timeline")
+    checks.assert_drawn(page, lines(pages["second"]))
+    assert page.evaluate("window.stayed === true"), "the browser loaded the page anew"
+    page.go_back()
+    page.wait_for_selector("#chart-bands")
+    checks.assert_drawn(page, lines(pages["first"]))
+    watch.assert_clean()
+
+
+def test_from_disk_charts_are_drawn(page: Page, site: Path, pages: Pages) -> None:
+    """D19: vega/vega-embed#951."""
+    watch = checks.Watch(page, site.as_uri())
+    page.context.set_offline(True)
+    page.goto((site / "first.html").as_uri())
+    checks.assert_drawn(page, lines(pages["first"]))
+    assert not watch.strays
+
+
+@pytest.mark.parametrize("lost", ["assets/vega.js", "data/bands.js"])
+def test_what_cannot_be_drawn_says_why(page: Page, site: Path, tmp_path: Path, lost: str) -> None:
+    """D19: the reason is visible text, and the table is open."""
+    copy = tmp_path / "copy"
+    shutil.copytree(site, copy)
+    (copy / lost).unlink()
+    page.goto((copy / "first.html").as_uri())
+    checks.settle(page)
+    said = page.locator("#bands .akv-failed")
+    assert said.is_visible()
+    assert f"{Path(lost).name} could not be loaded" in said.inner_text()
+    assert page.locator("#bands .akv-table").is_visible()
+
+
+def test_without_scripts_text_and_table_stand_for_the_chart(page: Page, address: str) -> None:
+    page.route("**/*.js", lambda route: route.abort())
+    page.goto(f"{address}first.html")
+    assert "drawn by a script" in page.locator("#bands .akv-drawing").inner_text()
+    page.click("#bands .akv-rows > summary")
+    assert page.locator("#bands .akv-table").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_readable_in_light_and_dark_on_phone_and_desk(
+    page: Page, address: str, pages: Pages, name: str, width: int, scheme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}{name}.html")
+    checks.settle(page)
+    checks.use_scheme(page, scheme)
+    checks.assert_drawn(page, lines(pages[name]))
+    checks.assert_no_overflow(page)
+    checks.assert_contrast(page)
+
+
+def test_a_narrower_window_breaks_the_lines_again(page: Page, address: str, pages: Pages) -> None:
+    page.goto(f"{address}first.html")
+    checks.settle(page)
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function("document.querySelector('#series svg').getBoundingClientRect().width < 390")
+    page.wait_for_timeout(1500)
+    checks.assert_no_overflow(page)
+    checks.assert_drawn(page, lines(pages["first"]))
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+def test_charts_and_tables_break_no_rule_of_access(page: Page, address: str, scheme: str) -> None:
+    """Against a plain page of the theme, which breaks some of its own."""
+    page.goto(f"{address}index.html")
+    checks.use_scheme(page, scheme)
+    plain = checks.axe_ids(page)
+    for name in ("first", "second", "runs"):
+        page.goto(f"{address}{name}.html")
+        checks.settle(page)
+        checks.use_scheme(page, scheme)
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        assert checks.axe_ids(page) <= plain, name
+
+
+def test_tables_sort_and_filter_by_keyboard(page: Page, address: str) -> None:
+    watch = checks.Watch(page, address)
+    page.goto(f"{address}runs.html")
+    first = page.locator("[data-akv-table] tbody tr:not([hidden]) td:first-child")
+    page.locator("th button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert first.all_inner_texts() == ["alpha 10", "beta", "alpha 9"], "900 ns before 21 ms, unknown last"
+    page.keyboard.press("Enter")
+    assert page.locator("th").nth(1).get_attribute("aria-sort") == "descending"
+    assert first.all_inner_texts() == ["beta", "alpha 10", "alpha 9"], "unknown last this way too"
+    page.locator("th button").first.click()
+    assert first.all_inner_texts() == ["alpha 9", "alpha 10", "beta"]
+    page.fill(".akv-filter input", "alpha 1")
+    assert first.all_inner_texts() == ["alpha 10"]
+    assert "1 of 3 rows" in page.locator(".akv-filter").inner_text()
+    watch.assert_clean()
+
+
+def test_fifty_pages_of_large_charts_leave_the_search_small(tmp_path: Path) -> None:
+    """D20: danielfrg/mkdocs-jupyter#123."""
+    large = bands.draw(
+        "Where does device time go?",
+        [bands.Row(f"kernel_with_a_long_name_{number}_" * 4, STEP) for number in range(2000)],
+        FOOTER,
+    )
+    out = site_build.built(tmp_path, {f"page{n}": {f"large{n}": large} for n in range(50)}, "")
+    index = out / "search" / "search_index.json"
+    assert index.stat().st_size < 1_000_000
+    text = index.read_text(encoding="utf-8")
+    assert "Words that the search should find" in text
+    assert "kernel_with_a_long_name" not in text
+    html = (out / "page0.html").read_text(encoding="utf-8")
+    assert "1960 more rows are in the CSV file" in html
+
+
+def test_a_drawing_goes_into_an_image(page: Page, address: str) -> None:
+    page.goto(f"{address}first.html")
+    checks.settle(page)
+    with page.expect_download() as saved:
+        page.click("#bands button >> text=SVG")
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert "seen: kernels 555 of 555 launched" in text
+    assert draw_bands().question in text

@@ -1,0 +1,97 @@
+"""Every kind of page of the real site, in a real Chromium: served, from disk, light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import built_site
+import checks
+import pytest
+import site_build
+from playwright.sync_api import Page
+
+#: One page of each kind, and each page with an oddity of its own.
+KINDS = (
+    "index", "runs", "comparisons", "hosts", "claims", "retractions", "method", "schema", "bring", "publish",
+    "comparisons/h200-prefetch", "comparisons/mixed-levels", "comparisons/one-run-a-side", "runs/h200-kv-prefetch-device",
+    "runs/h200-overlap-control", "runs/h200-decode-off-a0", "runs/cpu-torch-profiler", "runs/hostile-names", "runs/metadata-only",
+    "runs/launches-unseen", "runs/two-devices", "runs/kernel-before-launch", "runs/serving", "runs/cut-short",
+)  # fmt: skip
+PLAIN = "publish"
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_site.made(tmp_path_factory.mktemp("real") / "checkout") / "site"
+
+
+@pytest.fixture(scope="module")
+def real_address(real: Path) -> Iterator[str]:
+    with site_build.served(real) as url:
+        yield url
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_drawn_readable_and_keeps_to_itself(page: Page, real_address: str, kind: str) -> None:
+    watch = checks.Watch(page, real_address)
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{real_address}{kind}.html")
+        checks.settle(page)
+        for scheme in ("default", "slate"):
+            checks.use_scheme(page, scheme)
+            checks.assert_drawn(page)
+            checks.assert_footers(page)
+            checks.assert_no_overflow(page)
+            checks.assert_contrast(page)
+    assert page.title() != "hit", "a name from a capture ran as a script"
+    watch.assert_clean()
+
+
+@pytest.fixture(scope="module")
+def plain_rules() -> dict[str, set[str]]:
+    return {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_breaks_no_rule_of_access_that_a_plain_page_keeps(page: Page, real_address: str, plain_rules: dict[str, set[str]], kind: str) -> None:
+    if not plain_rules:
+        page.goto(f"{real_address}{PLAIN}.html")
+        plain_rules["plain"] = checks.axe_ids(page)
+    page.goto(f"{real_address}{kind}.html")
+    checks.settle(page)
+    assert checks.axe_ids(page) <= plain_rules["plain"]
+
+
+def test_following_links_from_home_to_a_run_draws_without_a_page_load(page: Page, real_address: str) -> None:
+    """D18 on the real site: Home, Runs, a run, its method."""
+    watch = checks.Watch(page, real_address)
+    page.goto(f"{real_address}index.html")
+    page.evaluate("window.stayed = true")
+    page.click("nav >> text=Runs")
+    page.wait_for_selector("[data-akv-table]")
+    page.click("table >> text=h200-kv-prefetch-device")
+    page.wait_for_selector("figure[data-akv-key=timeline]")
+    checks.assert_drawn(page)
+    assert page.evaluate("window.stayed === true"), "the browser loaded the page anew"
+    watch.assert_clean()
+
+
+def test_the_real_site_opens_from_disk(page: Page, real: Path) -> None:
+    """D19 on the real site."""
+    watch = checks.Watch(page, real.as_uri())
+    page.context.set_offline(True)
+    page.goto((real / "runs" / "h200-kv-prefetch-device.html").as_uri())
+    checks.assert_drawn(page)
+    page.goto((real / "comparisons" / "h200-prefetch.html").as_uri())
+    checks.assert_drawn(page)
+    assert not watch.strays
+
+
+def test_runs_are_found_by_search(page: Page, real_address: str) -> None:
+    page.goto(f"{real_address}index.html")
+    page.click("[for=__search]") if page.locator("[for=__search]").first.is_visible() else None
+    page.fill(".md-search__input", "h200-overlap-control")
+    page.wait_for_selector(".md-search-result__link")
+    assert "overlap" in page.locator(".md-search-result__link").first.inner_text()
