@@ -64,7 +64,7 @@ def csv_text(drawing: Drawing) -> str:
     """The chart's rows as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(drawing.columns)
+    writer.writerow([_csv_cell(column) for column in drawing.columns])
     writer.writerows([_csv_cell(cell) for cell in row] for row in drawing.rows)
     return out.getvalue()
 
