@@ -37,12 +37,23 @@ def link(label: object, address: str) -> str:
     return f'<a href="{html.escape(address)}">{text(label)}</a>'
 
 
+def quote(value: object) -> str:
+    """What a person wrote, marked as theirs."""
+    return f"<q>{text(value)}</q>"
+
+
 @dataclass(frozen=True)
 class Cell:
     """A table cell with its HTML and what it sorts by."""
 
     html: str
     sort: float | int | str | None = None
+
+
+def captured(value: object) -> Cell:
+    """What a capture says, in its own words."""
+    line = " ".join(visible(value).split())
+    return Cell(f"<samp>{text(line)}</samp>", line)
 
 
 def estimate(number: Estimate) -> Cell:
@@ -78,7 +89,7 @@ def table(
         for value in row:
             cell = _cell(value)
             numeric = isinstance(cell.sort, (int, float))
-            sort = "" if cell.sort is None else f' data-sort="{html.escape(str(cell.sort))}"'
+            sort = "" if cell.sort is None else f' data-sort="{html.escape(visible(cell.sort))}"'
             marks = ' class="akv-number"' if numeric else ""
             cells.append(f"<td{marks}{sort}>{cell.html}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from akvsite.pages import Desk
-from akvsite.pages._html import link, stamp, text
+from akvsite.pages._html import link, quote, stamp, text
 
 
 def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | None = None) -> str:
@@ -20,6 +20,6 @@ def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | N
     what = "run" if run else "comparison"
     return stamp(
         f"Retracted on {text(row['date'])}: a claim that stands on this {what} was withdrawn "
-        f"({link(row['retraction'], root + 'retractions.html#' + row['retraction'])}). It said: “{text(row['statement'])}” Reason: {text(row['reason'])}"
+        f"({link(row['retraction'], root + 'retractions.html#' + row['retraction'])}). It said: {quote(row['statement'])} Reason: {quote(row['reason'])}"
         for row in rows
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import items, link, stamp, text
+from akvsite.pages._html import items, link, quote, stamp, text
 from akvsite.pages._quoted import quoted
 
 
@@ -24,7 +24,7 @@ def write(desk: Desk) -> Iterator[Page]:
             parts.append(
                 stamp(
                     [
-                        f"Retracted on {text(claim['withdrawn'])} ({link(claim['retraction'], address)}). Reason: {text(claim['reason'])}"
+                        f"Retracted on {text(claim['withdrawn'])} ({link(claim['retraction'], address)}). Reason: {quote(claim['reason'])}"
                     ]
                 )
             )

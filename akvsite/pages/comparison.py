@@ -8,7 +8,8 @@ from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
-from akvsite.pages._html import Cell, counted, link, stamp, table, text
+from akvsite.pages._html import Cell, captured, counted, link, stamp, table, text
+from akvsite.pages._quoted import quoted
 from akvsite.pages._stamps import stamps
 
 
@@ -30,7 +31,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         _outputs(found),
         f"\nA: {text(labels[0])} ({len(found.of_side('A'))} runs). B: {text(labels[1])} ({len(found.of_side('B'))} runs). "
         f"Design: {text(found.design)}. Use: {text(found.use)}.\n",
-        f"\n{text(members[0]['note'])}\n" if members[0]["note"] else "",
+        quoted(members[0]["note"] or ""),
         "\n## What differs before any number\n",
         _facts(found.contract, "Contract, host and software"),
         _facts(found.load, "Load and place in the design"),
@@ -63,7 +64,7 @@ def _outputs(found: Compared) -> str:
 
 
 def _facts(differences: Sequence[Difference], caption: str) -> str:
-    rows = [[d.part, d.key, d.written("A"), d.written("B")] for d in differences]
+    rows = [[d.part, d.key, captured(d.written("A")), captured(d.written("B"))] for d in differences]
     if not rows:
         return f"\n{text(caption)}: nothing that the captures state differs.\n"
     return table(["part", "fact", "A", "B"], rows, caption=f"{caption}: what is not the same in all runs")

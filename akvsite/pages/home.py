@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import Cell, counted, items, link, table, text
+from akvsite.pages._html import Cell, counted, items, link, quote, table, text
 
 LATEST = 15
 
@@ -65,7 +65,7 @@ def _comparisons(desk: Desk) -> str:
 def _claims(desk: Desk) -> str:
     claims = [c for c in desk.ask("claim_list", order="-date,claim") if c["state"] == "open"]
     lines = [
-        f"{link(c['claim'], 'claims.html#' + c['claim'])} ({text(c['date'])}): “{text(c['statement'])}”"
+        f"{link(c['claim'], 'claims.html#' + c['claim'])} ({text(c['date'])}): {quote(c['statement'])}"
         for c in claims
     ]
     return "\n## Open claims\n" + (items(lines) if lines else "\nNone.\n")
@@ -74,7 +74,7 @@ def _claims(desk: Desk) -> str:
 def _retractions(desk: Desk) -> str:
     rows = desk.ask("retraction_list", order="-date,retraction", limit=5)
     lines = [
-        f"{link(r['retraction'], 'retractions.html#' + r['retraction'])} ({text(r['date'])}): {text(r['reason'])}"
+        f"{link(r['retraction'], 'retractions.html#' + r['retraction'])} ({text(r['date'])}): {quote(r['reason'])}"
         for r in rows
     ]
     return "\n## Recent retractions\n" + (items(lines) if lines else "\nNone.\n")

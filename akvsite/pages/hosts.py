@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, counted, link, table, text
+from akvsite.pages._html import Cell, captured, counted, link, table, text
 
 ROLES = {
     "dev": "busy on purpose: a candidate may be compared with a run under the same load, nothing more",
@@ -29,7 +29,7 @@ def write(desk: Desk) -> Iterator[Page]:
         parts.append(
             table(
                 ["fact", "value", "stated by"],
-                [[f["key"], f["value"], f"{f['runs']} runs"] for f in fixed],
+                [[f["key"], captured(f["value"]), f"{f['runs']} runs"] for f in fixed],
                 caption="Facts",
             )
         )
@@ -40,7 +40,7 @@ def write(desk: Desk) -> Iterator[Page]:
                     [
                         [
                             f["key"],
-                            f["value"],
+                            captured(f["value"]),
                             counted(f["runs"], "runs"),
                             Cell(link(f["run"], f"runs/{f['run']}.html"), f["run"]),
                         ]

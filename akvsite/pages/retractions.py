@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import items, link, text
+from akvsite.pages._html import items, link, quote, text
 from akvsite.pages._quoted import quoted
 
 
@@ -25,7 +25,7 @@ def write(desk: Desk) -> Iterator[Page]:
                     f"withdrawn on: {text(row['date'])}",
                     f"claim: {link(row['claim'], 'claims.html#' + row['claim'])}",
                     f"control: {control}",
-                    f"reason: {text(row['reason'])}",
+                    f"reason: {quote(row['reason'])}",
                 ]
             )
         )

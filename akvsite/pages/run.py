@@ -6,7 +6,8 @@ import importlib
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, sections
-from akvsite.pages._html import items, link, stamp, table, text
+from akvsite.pages._html import captured, items, link, stamp, table, text
+from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, LEVELS, Run, load
 from akvsite.pages._stamps import stamps
 
@@ -42,7 +43,7 @@ def _about(run: Run) -> str:
         ["level", listed["level"]],
         ["host and role", host],
         ["use of its numbers", f"{run.use}: {run.use_because}"],
-        ["engine", listed["engine"] or "not stated"],
+        ["engine", captured(listed["engine"]) if listed["engine"] else "not stated"],
         ["captured", listed["started"] or "not stated"],
         ["timing events on device queues", run.timing],
         [
@@ -51,7 +52,7 @@ def _about(run: Run) -> str:
         ],
         ["device clock", run.clock_line],
     ]
-    note = f"\n{text(run.note)}\n" if run.note else ""
+    note = quoted(run.note or "")
     cites = [
         c
         for c in run.desk.ask("claim_cites", name=run.name, order="claim,kind")

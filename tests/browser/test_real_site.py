@@ -55,7 +55,9 @@ def plain_rules() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_breaks_no_rule_of_access_that_a_plain_page_keeps(page: Page, real_address: str, plain_rules: dict[str, set[str]], kind: str) -> None:
+def test_a_page_breaks_no_rule_of_access_that_a_plain_page_keeps(
+    page: Page, real_address: str, plain_rules: dict[str, set[str]], kind: str
+) -> None:
     if not plain_rules:
         page.goto(f"{real_address}{PLAIN}.html")
         plain_rules["plain"] = checks.axe_ids(page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from akvsite.pages._html import table
+from akvsite.pages._html import captured, table
 from akvsite.pages._run import Run
 
 TITLE = "Contract and facts"
@@ -14,4 +14,4 @@ def write(run: Run) -> str:
         return "\nNo facts: the files name none, and no capture.toml declares any.\n"
     order = ("contract", "host", "load", "software", "device", "capture")
     facts.sort(key=lambda f: (order.index(f["part"]) if f["part"] in order else len(order), f["key"]))
-    return table(["part", "fact", "value"], [[f["part"], f["key"], f["value"]] for f in facts])
+    return table(["part", "fact", "value"], [[f["part"], f["key"], captured(f["value"])] for f in facts])

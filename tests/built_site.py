@@ -1,0 +1,162 @@
+"""A project of its own in a temporary folder, with the committed captures and made-up ones with every oddity.
+
+The site that comes out is what tests look at, through files or through a browser.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
+
+#: A claim that has been withdrawn: what it stands on must carry the stamp.
+RETRACTED_RUN = "h200-decode-off-a0"
+
+
+def run(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """One akvsite command in ``folder``, as a person would give it."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from akvsite.cli import main; main()", *words],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert not check or done.returncode == 0, f"akvsite {' '.join(words)}: {done.stderr}"
+    return done
+
+
+def event(
+    cat: str, name: str, ts: float, dur: float, pid: int = 1, tid: int = 1, **args: Any
+) -> dict[str, Any]:
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
+
+
+def kernel(name: str, ts: float, dur: float, device: int = 0, stream: int = 7, **args: Any) -> dict[str, Any]:
+    return event("kernel", name, ts, dur, pid=device, tid=stream, device=device, stream=stream, **args)
+
+
+def copy_record(ts: float, dur: float, device: int = 0, stream: int = 13, **args: Any) -> dict[str, Any]:
+    return event(
+        "gpu_memcpy",
+        "Memcpy HtoD (Pinned -> Device)",
+        ts,
+        dur,
+        pid=device,
+        tid=stream,
+        device=device,
+        stream=stream,
+        **args,
+    )
+
+
+def traces() -> dict[str, list[dict[str, Any]]]:
+    """Made-up traces, by run name; each is one case."""
+    steps = [
+        e
+        for n in range(6)
+        for e in (
+            event("user_annotation", f"decode.step.{n}", 1000.0 * n, 900.0),
+            event("user_annotation", "layer.0", 1000.0 * n + 10, 400.0),
+            event("cpu_op", HOSTILE, 1000.0 * n + 450, 100.0, **{"External id": 100 + n}),
+            event(
+                "cuda_runtime",
+                "cudaLaunchKernel",
+                1000.0 * n + 20,
+                5.0,
+                correlation=10 * n + 1,
+                **{"External id": 100 + n},
+            ),
+            event("cuda_runtime", "cudaMemcpyAsync", 1000.0 * n + 30, 5.0, correlation=10 * n + 2),
+            kernel(HOSTILE, 1000.0 * n + 60, 300.0, correlation=10 * n + 1, **{"External id": 100 + n}),
+            copy_record(1000.0 * n + 100, 300.0, correlation=10 * n + 2, bytes=4096),
+        )
+    ]
+    copies = [
+        e
+        for n in range(12)
+        for e in (
+            event("cuda_runtime", "cudaMemcpyAsync", 100.0 * n, 5.0, correlation=n),
+            copy_record(100.0 * n + 10, 20.0, correlation=n, bytes=64),
+        )
+    ]
+    return {
+        "hostile-names": steps,
+        "metadata-only": [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}}] * 5,
+        "launches-unseen": copies + [event("cuda_runtime", "cudaLaunchKernel", 5000.0 + n, 0.5, correlation=1000 + n) for n in range(200)],
+        "two-devices": [kernel("a", 0, 100, 0, 7), kernel("b", 50, 100, 0, 8), kernel("a", 0, 150, 1, 7)],
+        "kernel-before-launch": [
+            event("cuda_runtime", "cudaLaunchKernel", 1000.0, 4.0, correlation=1), kernel("early", 999.4, 2.5, correlation=1),
+            event("cuda_runtime", "cudaLaunchKernel", 1010.0, 4.0, correlation=2), kernel("normal", 1012.0, 2.0, correlation=2),
+        ],
+    }  # fmt: skip
+
+
+def vllm_result() -> dict[str, Any]:
+    """A made-up result of ``vllm bench serve`` with 260 requests, one of which failed."""
+    n = 260
+    return {
+        "date": "20261129-120000", "backend": "vllm", "model_id": "made-up", "tokenizer_id": "made-up", "num_prompts": n,
+        "request_rate": "inf", "max_concurrency": 4, "duration": 20.0, "completed": n - 1, "total_input_tokens": 128 * n,
+        "total_output_tokens": 3 * (n - 1), "input_lens": [128] * n, "output_lens": [3] * (n - 1) + [0],
+        "ttfts": [0.05 + 0.001 * (i % 17) for i in range(n - 1)] + [0.0], "itls": [[0.02, 0.021]] * (n - 1) + [[]],
+        "generated_texts": [""] * n, "errors": [""] * (n - 1) + ["Traceback: gone"],
+    }  # fmt: skip
+
+
+def made(folder: Path) -> Path:
+    """The project, its store and its site; ``folder/site`` holds the HTML."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "mkdocs.yml", folder)
+    source = folder / "site_src"
+    source.mkdir()
+    for page in ("bring.md", "publish.md"):
+        shutil.copy(ROOT / "site_src" / page, source)
+    shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
+    shutil.copytree(ROOT / "captures", folder / "captures")
+    _notes(folder / "captures")
+    loose = folder / "loose"
+    loose.mkdir()
+    for name, events in traces().items():
+        (loose / f"{name}.json.gz").write_bytes(
+            gzip.compress(json.dumps({"schemaVersion": 1, "traceEvents": events}).encode())
+        )
+    (loose / "serving.json").write_text(json.dumps(vllm_result()))
+    whole = json.dumps({"traceEvents": traces()["hostile-names"]})
+    (loose / "cut-short.json").write_text(whole[: len(whole) // 2])
+    run(folder, "ingest", "captures", "loose")
+    run(folder, "exclude", "two-devices", "--because", "a second job ran")
+    run(folder, "build")
+    return folder
+
+
+def _notes(captures: Path) -> None:
+    (captures / "claims" / "withdrawn.md").write_text(
+        "---\nid: withdrawn\ndate: 2026-11-29\nstate: open\nscope: application\n"
+        "statement: Prefetching is faster, a clear win.\n"
+        f"runs: [{RETRACTED_RUN}]\ncomparisons: [h200-prefetch]\n---\n"
+        "What an engineer wrote: it was a **significant** improvement. <script>document.title = 'hit'</script>\n"
+    )
+    (captures / "retractions" / "withdrawn-1.md").write_text(
+        "---\nid: withdrawn-1\ndate: 2026-11-30\nclaim: withdrawn\n"
+        "reason: The outputs of the two sides differ, so they did not do the same work.\n---\nNo more was learned.\n"
+    )
+    (captures / "comparisons" / "mixed-levels.toml").write_text(
+        'name = "mixed-levels"\ntitle = "Two levels side by side"\ndesign = "two runs"\n'
+        '[a]\nlabel = "off"\nruns = ["h200-decode-off-a0"]\n[b]\nlabel = "device"\nruns = ["h200-kv-prefetch-device"]\n'
+    )
+    (captures / "comparisons" / "one-run-a-side.toml").write_text(
+        'name = "one-run-a-side"\ntitle = "One run a side"\ndesign = "two runs"\n'
+        '[a]\nlabel = "prefetch"\nruns = ["h200-decode-off-a1"]\n[b]\nlabel = "on demand"\nruns = ["h200-decode-off-b1"]\n'
+    )
