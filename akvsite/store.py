@@ -7,6 +7,7 @@ the dataclasses of ``tables``. Bulk rows go through prepared statements in one t
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -27,7 +28,10 @@ _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 def _migrations() -> sqlite_utils.Migrations:
     migrations = sqlite_utils.Migrations("akvsite")
-    files = sorted((f for f in resources.files("akvsite.schema").iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    files = sorted(
+        (f for f in resources.files("akvsite.schema").iterdir() if f.name.endswith(".sql")),
+        key=lambda f: f.name,
+    )
     for file in files:
         script = file.read_text(encoding="utf-8")
 
@@ -38,6 +42,10 @@ def _migrations() -> sqlite_utils.Migrations:
 
         migrations(name=file.name.removesuffix(".sql"))(apply)
     return migrations
+
+
+def _names() -> list[str]:
+    return [m.name for m in _migrations()._migrations]
 
 
 class Store:
@@ -52,56 +60,88 @@ class Store:
     def open(cls, path: Path) -> Store:
         """Open for writing; the file is made, and its schema brought up to date, where needed.
 
-        Raises ``BadInput`` where the path holds something that is not a store of this project.
+        Raises ``BadInput`` where the path holds something that is not a store of this project; it is not touched.
         """
         _refuse_foreign_file(path)
+        if path.is_file() and path.stat().st_size:
+            # Looked at first: even the journal mode would change a file that is somebody else's.
+            with cls._look(path, "ro", "rw") as found:
+                found.refuse_strange()
+        connection = None
         try:
             # Autocommit: transactions are begun by name, so that none is begun by accident.
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             _prepare(connection)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            except sqlite3.OperationalError:
-                # Some network file systems cannot share the index of a write-ahead log.
-                connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            _journal(connection)
             store = cls(connection, path)
             store._migrate()
-        except sqlite3.DatabaseError as error:
-            raise BadInput(path, f"cannot be used as a store: {error}") from error
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise BadInput(path, f"cannot be used as a store: {error}") from error
+            raise
         return store
 
     @classmethod
     def read(cls, path: Path) -> Store:
         """Open for reading only. Raises ``BadInput`` where there is no store."""
+        _refuse_foreign_file(path)
         if not path.is_file():
             raise BadInput(path, "no such store; make one with `akvsite ingest PATH`")
-        _refuse_foreign_file(path)
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-        _prepare(connection)
-        store = cls(connection, path)
+        store = cls._look(path, "ro")
         try:
-            # A read-only connection cannot record migrations, so the applied names are read directly.
-            applied = {row[0] for row in connection.execute("SELECT name FROM _sqlite_migrations")}
-        except sqlite3.DatabaseError as error:
-            raise BadInput(path, f"is not a store of akvsite: {error}") from error
-        if any(m.name not in applied for m in _migrations()._migrations):
-            raise BadInput(path, "was made by an earlier version; `akvsite ingest` brings it up to date")
+            store.refuse_strange()
+            if set(_names()) - store.applied():
+                raise BadInput(path, "was made by an earlier version; `akvsite ingest` brings it up to date")
+        except BaseException:
+            store.close()
+            raise
         return store
 
-    def _migrate(self) -> None:
-        tables = set(self.db.table_names())
-        if tables and "_sqlite_migrations" not in tables:
-            raise BadInput(self.path, f"is a SQLite file, but not a store of akvsite (it has {sorted(tables)[0]!r})")
-        migrations = _migrations()
-        if "_sqlite_migrations" in tables and not migrations.pending(self.db):
-            return
-        # The write lock comes first, so that of two processes that open a new store together one finds it made.
-        with self.transaction():
-            known = {m.name for m in migrations._migrations}
-            migrations.apply(self.db)
-            strange = [m.name for m in migrations.applied(self.db) if m.name not in known]
-        if strange:
+    @classmethod
+    def _look(cls, path: Path, *modes: str) -> Store:
+        """The file as it is, whatever it holds, in the first of ``modes`` in which it can be read.
+
+        What a kill left in a plain journal has to be taken back first, which needs the mode ``rw``.
+        """
+        for mode in modes:
+            connection = None
+            try:
+                address = f"{path.resolve().as_uri()}?mode={mode}"
+                connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+                _prepare(connection)
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                return cls(connection, path)
+            except sqlite3.DatabaseError as error:
+                if connection is not None:
+                    connection.close()
+                fault = error
+                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                    break
+        raise BadInput(path, f"cannot be read as a store: {fault}") from fault
+
+    def applied(self) -> set[str]:
+        """Names of the schema changes that the store has."""
+        return {m.name for m in _migrations().applied(self.db)}
+
+    def refuse_strange(self) -> None:
+        """Raises ``BadInput`` where the file is not a store, or one of a later version."""
+        tables = sorted(name for name in self.db.table_names() if not name.startswith("sqlite_"))
+        applied = self.applied()
+        if tables and not applied:
+            raise BadInput(self.path, f"is a SQLite file, but not a store of akvsite (it has {tables[0]!r})")
+        if strange := sorted(applied - set(_names())):
             raise BadInput(self.path, f"was made by a later version (it has {strange[0]!r})")
+
+    def _migrate(self) -> None:
+        if self.applied() >= set(_names()):
+            return
+        # The write lock comes first, so that of processes that open a new store together one makes it, and the
+        # others find it made.
+        with self.transaction():
+            self.refuse_strange()
+            _migrations().apply(self.db)
 
     def __enter__(self) -> Store:
         return self
@@ -119,20 +159,26 @@ class Store:
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            # A full disk ends the transaction by itself.
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
+
+    def allow_reading_only(self) -> None:
+        """From now on a statement may read this store and nothing else: no other file, no setting, no writing."""
+        self.connection.set_authorizer(_reading_only)
 
     def rows(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
         """Rows of a query as dicts, in the order of the query."""
         cursor = self.connection.execute(sql, parameters)
-        names = [d[0] for d in cursor.description or ()]
+        names = _apart([d[0] for d in cursor.description or ()])
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def columns(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> dict[str, np.ndarray]:
         """Columns of a query as numpy arrays: int64 where every value is an integer, else float64 or object."""
         cursor = self.connection.execute(sql, parameters)
-        names = [d[0] for d in cursor.description or ()]
+        names = _apart([d[0] for d in cursor.description or ()])
         fetched = cursor.fetchall()
         if not fetched:
             return {name: np.empty(0, dtype=np.int64) for name in names}
@@ -175,12 +221,24 @@ class RowWriter:
         ids = np.arange(first, first + count, dtype=np.int64)
         self._next_id[table] = first + count
         names = ["id", "run_id", "process_id", *(c.name for c in captured_columns(described))]
-        values = [ids.tolist(), [self._run_id] * count, process_ids.tolist(), *(c.to_pylist() for c in body.columns)]
+        values = [
+            ids.tolist(),
+            [self._run_id] * count,
+            process_ids.tolist(),
+            *(c.to_pylist() for c in body.columns),
+        ]
         self._store.connection.executemany(
             f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
             zip(*values, strict=True),
         )
         return ids
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Column names of a query, the second of two equal ones numbered, so that none hides another."""
+    return [
+        name if name not in names[:i] else f"{name}:{names[:i].count(name)}" for i, name in enumerate(names)
+    ]
 
 
 def hexadecimal(value: int | None) -> str | None:
@@ -192,11 +250,42 @@ def hexadecimal(value: int | None) -> str | None:
     return None if value is None else f"0x{value & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
+#: Settings that can be asked for, and change nothing.
+_ASKED = frozenset(
+    {
+        "compile_options", "foreign_key_check", "foreign_key_list", "function_list", "index_info", "index_list",
+        "index_xinfo", "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo",
+    }
+)  # fmt: skip
+
+
+def _reading_only(action: int, first: str | None, *_: str | None) -> int:
+    reads = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    if action in reads or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _ASKED):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.create_function("hex64", 1, hexadecimal, deterministic=True)
+
+
+def _journal(connection: sqlite3.Connection) -> None:
+    """A write-ahead log where the file system can share one, else a plain journal."""
+    # Of processes that open a new store together, one changes the mode; that lock does not wait by itself.
+    for attempt in range(100):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                break
+            time.sleep(0.01 * (1 + attempt % 5))
+    # Some network file systems cannot share the index of a write-ahead log.
+    connection.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
 def _refuse_foreign_file(path: Path) -> None:
@@ -206,6 +295,8 @@ def _refuse_foreign_file(path: Path) -> None:
         with path.open("rb") as file:
             if file.read(16) != _SQLITE_MAGIC:
                 raise BadInput(path, "exists and is not a SQLite file; it is left as it is")
+    elif path.exists() and not path.is_file():
+        raise BadInput(path, "is not a file")
     elif not path.parent.is_dir():
         raise BadInput(path, "the folder for the store does not exist")
 
