@@ -8,7 +8,7 @@ nanoseconds on the capture's own axis; ids are 64-bit and kept as the two's comp
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Union, get_args, get_origin, get_type_hints
 
@@ -67,7 +67,9 @@ class Table:
     def ddl(self) -> list[str]:
         """The statements that make this table, STRICT, with its keys and indexes."""
         lines = [
-            f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}" for c in self.columns if c.name != "id"
+            f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}"
+            for c in self.columns
+            if c.name != "id"
         ]
         if self.key == "id":
             lines.insert(0, "id INTEGER PRIMARY KEY")
@@ -114,7 +116,9 @@ ProcessId = Annotated[int, Col("the process that made the row, see `process`")]
 Start = Annotated[int | None, Col("when it began, on the capture's own axis", "ns")]
 End = Annotated[int | None, Col("when it ended; NULL where the capture has no end for it", "ns")]
 Thread = Annotated[str | None, Col("thread id, as text: ids are strings or null in real files")]
-StepId = Annotated[int | None, Col("the step in which it began on the host, by time; NULL outside every step")]
+StepId = Annotated[
+    int | None, Col("the step in which it began on the host, by time; NULL outside every step")
+]
 
 
 @dataclass
@@ -140,11 +144,17 @@ class Run(Row):
     host_id: Annotated[int | None, Col("the host it ran on; NULL where the capture does not say")]
     engine: Annotated[str | None, Col("the engine that ran, in the words of the capture")]
     timing: Annotated[str, Col("timing events on the device queues: `on`, `off`, `asis` or `unknown`")]
-    warm_up_steps: Annotated[int | None, Col("steps to cut, declared in the capture; NULL where none are declared")]
+    warm_up_steps: Annotated[
+        int | None, Col("steps to cut, declared in the capture; NULL where none are declared")
+    ]
     started: Annotated[str | None, Col("date and time of the capture, ISO 8601, where it is known")]
-    clock: Annotated[str, Col("how device times reached the host's axis: `host only`, `vendor, unproven`, `unknown`")]
+    clock: Annotated[
+        str, Col("how device times reached the host's axis: `host only`, `vendor, unproven`, `unknown`")
+    ]
     note: Annotated[str | None, Col("what the maker of the capture says about it")]
-    declared: Annotated[int, Col("1 where a capture.toml declares the run, 0 where the facts come from the file alone")]
+    declared: Annotated[
+        int, Col("1 where a capture.toml declares the run, 0 where the facts come from the file alone")
+    ]
 
 
 @dataclass
@@ -243,10 +253,17 @@ class Step(Row):
     number: Annotated[int | None, Col("number of the step in its run, from 0")]
     kind: Annotated[str, Col("`decode`, `prefill`, `mixed`, `profiler` or `other`")]
     batch: Annotated[int | None, Col("requests in the batch", "request")]
-    source: Annotated[str, Col("who drew the boundaries: `engine annotation`, `profiler step`, `engine counter`, `client`")]
-    warm_up: Annotated[int, Col("1 where the capture declares the step as warm-up: it is cut from every number")]
+    source: Annotated[
+        str, Col("who drew the boundaries: `engine annotation`, `profiler step`, `engine counter`, `client`")
+    ]
+    warm_up: Annotated[
+        int, Col("1 where the capture declares the step as warm-up: it is cut from every number")
+    ]
     nested: Annotated[
-        int | None, Col("1 where it lies inside another step of the same source: one iteration drawn twice. Set by the store")
+        int | None,
+        Col(
+            "1 where it lies inside another step of the same source: one iteration drawn twice. Set by the store"
+        ),
     ]
 
 
@@ -262,7 +279,9 @@ class Request(Row):
     name: Annotated[str, Col("the request's own id, or its number in the file")]
     start_ns: Start
     end_ns: End
-    zero: Annotated[str, Col("what the times count from: `capture` or, where starts are unknown, `request start`")]
+    zero: Annotated[
+        str, Col("what the times count from: `capture` or, where starts are unknown, `request start`")
+    ]
     prompt_tokens: Annotated[int | None, Col("tokens in the prompt", "token")]
     output_tokens: Annotated[int | None, Col("tokens generated", "token")]
     ttft_ns: Annotated[int | None, Col("time to first token; NULL where none came", "ns")]
@@ -281,7 +300,9 @@ class Token(Row):
     process_id: ProcessId
     request: Annotated[str, Col("name of its request")]
     number: Annotated[int, Col("place in the request's output, from 0")]
-    tokens: Annotated[int | None, Col("tokens in this piece; NULL where a stream chunk may hold several", "token")]
+    tokens: Annotated[
+        int | None, Col("tokens in this piece; NULL where a stream chunk may hold several", "token")
+    ]
     step: Annotated[int | None, Col("number of the step that made it")]
     arrived_ns: Annotated[int | None, Col("its request reached the engine", "ns")]
     scheduled_ns: Annotated[int | None, Col("its step was scheduled", "ns")]
@@ -324,7 +345,10 @@ class Level2Host(Row):
     start_ns: Start
     end_ns: End
     thread: Thread
-    category: Annotated[str, Col("`region`, `layer`, `operator`, `annotation`, `python function`, `overhead` or the file's word")]
+    category: Annotated[
+        str,
+        Col("`region`, `layer`, `operator`, `annotation`, `python function`, `overhead` or the file's word"),
+    ]
     layer: Annotated[int | None, Col("number of the transformer layer of a layer window")]
     external_id: Annotated[int | None, Col("operator id that calls and intervals carry", unsigned=True)]
     step_id: StepId
@@ -373,7 +397,9 @@ class Level4Edge(Row):
     end_ns: End
     thread: Thread
     source: Annotated[str, Col("`vendor` or `shim`")]
-    kind: Annotated[str, Col("`launch`, `copy`, `fill`, `graph replay`, `wait` or `other`, told from the name")]
+    kind: Annotated[
+        str, Col("`launch`, `copy`, `fill`, `graph replay`, `wait` or `other`, told from the name")
+    ]
     correlation: Annotated[int | None, Col("id that its device records carry too", unsigned=True)]
     external_id: Annotated[int | None, Col("id of the operator it was made under", unsigned=True)]
     queue: Annotated[str | None, Col("stream or queue handle")]
@@ -542,7 +568,7 @@ def signed64(value: int) -> int:
     """
     if -(2**63) <= value < 2**63:
         return value
-    if value < 2**64:
+    if 0 <= value < 2**64:
         return value - 2**64
     raise OverflowError(f"{value} does not fit in 64 bits")
 
@@ -550,36 +576,68 @@ def signed64(value: int) -> int:
 def conform(table: str, rows: pa.Table) -> pa.Table:
     """``rows`` with exactly the captured columns of ``table``, typed; missing columns become NULL.
 
-    Raises ``ValueError`` that names the column where a required one is missing or holds NULL, or where a type does
-    not fit.
+    Raises ``ValueError`` that names the column where one is unknown or there twice, where a required one is missing
+    or holds NULL, or where a type does not fit.
     """
     described = TABLES[table]
-    unknown = set(rows.column_names) - set(described.column_names) - {"process"}
-    if unknown:
-        raise ValueError(f"column {sorted(unknown)[0]!r} is not a column of {table}")
+    present = rows.column_names
+    for name in present:
+        if name not in {"process", *(c.name for c in captured_columns(described))}:
+            raise ValueError(f"column {name!r} is not a column of {table} that a capture fills")
+        if present.count(name) > 1:
+            raise ValueError(f"column {name!r} of {table} is there twice")
     arrays: list[pa.ChunkedArray | pa.Array] = []
     names: list[str] = []
     for column in captured_columns(described):
-        if column.name in rows.column_names:
+        if column.name in present:
             array = rows.column(column.name)
             try:
                 array = _cast(array, column)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-                raise ValueError(f"column {column.name!r} of {table}: {str(error).splitlines()[0]}") from error
-        else:
+                raise ValueError(f"column {column.name!r} of {table}: {_first_line(error)}") from error
+        elif column.nullable:
             array = pa.nulls(rows.num_rows, column.arrow_type)
+        else:
+            raise ValueError(f"column {column.name!r} of {table} is missing")
         if not column.nullable and array.null_count:
-            raise ValueError(f"column {column.name!r} of {table} may not be empty, and {array.null_count} rows are")
+            raise ValueError(
+                f"column {column.name!r} of {table} may not be empty; it is in {array.null_count} rows"
+            )
         arrays.append(array)
         names.append(column.name)
     return pa.table(arrays, names=names)
 
 
 def _cast(array: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    if column.unsigned and pa.types.is_uint64(array.type):
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if column.unsigned and pa.types.is_uint64(kind):
         # The same 64 bits, read as signed: SQLite has no unsigned integers.
-        return pa.chunked_array([chunk.view(pa.int64()) for chunk in array.chunks], type=pa.int64())
-    return array.cast(column.arrow_type)
+        plain = array.cast(pa.uint64())
+        return pa.chunked_array([chunk.view(pa.int64()) for chunk in plain.chunks], type=pa.int64())
+    # Arrow would turn a timestamp of milliseconds into a count of them, and "12" into 12: units are never guessed.
+    if not _FITS[column.kind](kind) and not pa.types.is_null(kind):
+        raise pa.ArrowTypeError(f"must hold {_WORDS[column.kind]}, not {kind}")
+    cast = array.cast(column.arrow_type)
+    if column.kind is str:
+        cast.validate(full=True)
+    return cast
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    # Pids, threads and queues are text here and numbers in many files.
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
+
+
+_FITS: dict[type, Callable[[pa.DataType], bool]] = {int: _is_number, float: _is_number, str: _is_text}
+_WORDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text"}
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def captured_columns(table: Table) -> Iterable[Column]:
