@@ -22,12 +22,17 @@ STEPS_SEEN = "steps with device records"
 
 @dataclass
 class Gathered:
-    """The ids of one file's calls and intervals, gathered while its rows are written. Arrays are of equal length."""
+    """The ids of the calls and intervals that share a clock and their ids, gathered while their rows are written.
 
+    Arrays are of equal length. ``keyed`` says that each interval's process is stated and not guessed.
+    """
+
+    keyed: bool = False
     call_ids: list[Ids] = field(default_factory=list)
     call_processes: list[Ids] = field(default_factory=list)
     call_correlations: list[Ids] = field(default_factory=list)
     interval_ids: list[Ids] = field(default_factory=list)
+    interval_processes: list[Ids] = field(default_factory=list)
     interval_correlations: list[Ids] = field(default_factory=list)
 
 
@@ -42,11 +47,11 @@ class Links:
 
 
 def by_correlation(gathered: Gathered) -> Links:
-    """Join calls and intervals of one file that carry the same correlation id.
+    """Join calls and intervals that carry the same correlation id.
 
     One call may have many intervals (a graph replay has), and each interval has one call. The id is keyed by
-    process: an interval whose id occurs in calls of several processes is left unlinked and counted, since device
-    records of a trace do not say which process made them.
+    process: where the intervals say whose they are, an id is looked for in that process alone. Device records of a
+    trace do not say it: one whose id occurs in calls of several processes is left unlinked and counted.
     """
     none = np.empty(0, dtype=np.int64)
     if not gathered.call_ids or not gathered.interval_ids:
@@ -55,7 +60,26 @@ def by_correlation(gathered: Gathered) -> Links:
     processes = np.concatenate(gathered.call_processes)
     keys = np.concatenate(gathered.call_correlations)
     intervals = np.concatenate(gathered.interval_ids)
+    owners = np.concatenate(gathered.interval_processes)
     wanted = np.concatenate(gathered.interval_correlations)
+    if not gathered.keyed:
+        return _join(calls, processes, keys, intervals, wanted)
+    parts = [
+        _join(
+            calls[processes == one], processes[processes == one], keys[processes == one],
+            intervals[owners == one], wanted[owners == one],
+        )
+        for one in np.unique(processes)
+    ]  # fmt: skip
+    return Links(
+        np.concatenate([p.call_ids for p in parts]),
+        np.concatenate([p.interval_ids for p in parts]),
+        np.concatenate([p.processes for p in parts]),
+        0,
+    )
+
+
+def _join(calls: Ids, processes: Ids, keys: Ids, intervals: Ids, wanted: Ids) -> Links:
     order = np.lexsort((calls, processes, keys))
     calls, processes, keys = calls[order], processes[order], keys[order]
     first = np.searchsorted(keys, wanted, side="left")
