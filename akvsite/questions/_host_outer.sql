@@ -13,16 +13,21 @@
 SELECT run_id, step_id, name, category, layer, start_ns,
        max(0, min(end_ns, step_end) - max(start_ns, coalesce(covered_to, start_ns))) AS outer_ns
 FROM (
-    SELECT t.run_id, t.step_id, t.name, t.category, t.layer, t.start_ns, t.end_ns, s.end_ns AS step_end,
-           max(t.end_ns) OVER (
-               PARTITION BY t.run_id, t.step_id ORDER BY t.start_ns, t.end_ns DESC, t.id
+    SELECT run_id, step_id, name, category, layer, start_ns, end_ns, step_end,
+           max(end_ns) OVER (
+               PARTITION BY run_id, step_id ORDER BY start_ns, end_ns DESC, id
                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_to
-    FROM level2_host t
-    JOIN step s ON s.id = t.step_id
-    WHERE t.end_ns IS NOT NULL AND s.end_ns IS NOT NULL AND t.name <> s.name
-      AND t.category <> 'python function'
-      -- the thread of the step: the one on which most of its host rows lie is the one of its annotation
-      AND t.thread IS (SELECT a.thread FROM level2_host a
-                       WHERE a.run_id = s.run_id AND a.process_id = s.process_id
-                         AND a.start_ns = s.start_ns AND a.name = s.name LIMIT 1)
+    FROM (
+        SELECT t.run_id, t.step_id, t.id, t.name, t.category, t.layer, t.start_ns, t.end_ns, t.thread,
+               s.end_ns AS step_end, t.start_ns = s.start_ns AND t.name = s.name AS is_step,
+               -- the thread of the step: that of its annotation, else that of the row that began first in it
+               first_value(t.thread) OVER (
+                   PARTITION BY t.run_id, t.step_id
+                   ORDER BY t.start_ns = s.start_ns AND t.name = s.name DESC, t.category = 'python function',
+                            t.start_ns, t.end_ns DESC, t.id) AS step_thread
+        FROM level2_host t
+        JOIN step s ON s.id = t.step_id
+        WHERE t.end_ns IS NOT NULL AND s.end_ns IS NOT NULL
+    )
+    WHERE thread IS step_thread AND NOT is_step AND category <> 'python function'
 )
