@@ -83,18 +83,25 @@ def load(folder: Path) -> Ledger:
 
     Raises ``BadInput`` with the file and the key that is wrong.
     """
-    claims = tuple(_claim(_Note(path)) for path in _files(folder / "claims", "*.md"))
-    retractions = tuple(_retraction(_Note(path)) for path in _files(folder / "retractions", "*.md"))
-    known = {c.id for c in claims}
-    for path, retraction in zip(_files(folder / "retractions", "*.md"), retractions, strict=True):
+    claims = {path: _claim(_Note(path)) for path in _files(folder / "claims", "*.md")}
+    retractions = {path: _retraction(_Note(path)) for path in _files(folder / "retractions", "*.md")}
+    exclusions = {path: _exclusion(_Note(path)) for path in _files(folder / "exclusions", "*.md")}
+    comparisons = {path: _comparison(path) for path in _files(folder / "comparisons", "*.toml")}
+    _no_twins("id", {path: c.id for path, c in claims.items()})
+    _no_twins("id", {path: r.id for path, r in retractions.items()})
+    _no_twins("claim", {path: r.claim for path, r in retractions.items()})
+    _no_twins("run", {path: e.run for path, e in exclusions.items()})
+    _no_twins("name", {path: c.name for path, c in comparisons.items()})
+    known = {c.id for c in claims.values()}
+    for path, retraction in retractions.items():
         if retraction.claim not in known:
             raise BadInput(path, f"withdraws {retraction.claim!r}, and there is no such claim", place="claim")
-    exclusions = tuple(_exclusion(_Note(path)) for path in _files(folder / "exclusions", "*.md"))
-    comparisons = tuple(_comparison(path) for path in _files(folder / "comparisons", "*.toml"))
-    _no_twins(folder, "claim", [c.id for c in claims])
-    _no_twins(folder, "retraction", [r.id for r in retractions])
-    _no_twins(folder, "comparison", [c.name for c in comparisons])
-    return Ledger(claims, retractions, exclusions, comparisons)
+    return Ledger(
+        tuple(claims.values()),
+        tuple(retractions.values()),
+        tuple(exclusions.values()),
+        tuple(comparisons.values()),
+    )
 
 
 def rows(ledger: Ledger) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -137,7 +144,9 @@ def write_exclusion(folder: Path, run: str, because: str, today: date) -> Path:
     if path.exists():
         raise BadInput(path, "excludes the run already; edit the note, or remove it to take the run back in")
     path.parent.mkdir(parents=True, exist_ok=True)
-    front = yaml.safe_dump({"run": run, "date": today.isoformat(), "because": because}, sort_keys=False, allow_unicode=True)
+    front = yaml.safe_dump(
+        {"run": run, "date": today.isoformat(), "because": because}, sort_keys=False, allow_unicode=True
+    )
     path.write_text(f"---\n{front}---\n", encoding="utf-8")
     return path
 
@@ -146,10 +155,12 @@ def _files(folder: Path, pattern: str) -> list[Path]:
     return sorted(p for p in folder.glob(pattern) if p.is_file())
 
 
-def _no_twins(folder: Path, what: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(folder, f"two files declare the {what} {name!r}")
+def _no_twins(key: str, names: dict[Path, str]) -> None:
+    first: dict[str, Path] = {}
+    for path, name in names.items():
+        if name in first:
+            raise BadInput(path, f"{name!r} is in {first[name].name} already", place=key)
+        first[name] = path
 
 
 class _Note:
@@ -166,10 +177,16 @@ class _Note:
             raise BadInput(path, "has no front matter between two lines of ---")
         try:
             data = yaml.safe_load(match[1])
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise BadInput(path, f"front matter is not YAML: {str(error).splitlines()[0]}") from error
+        except Exception as error:  # the loader lets KeyError, AttributeError and others out for odd tags
+            why = next(iter(str(error).splitlines()), "") or type(error).__name__
+            raise BadInput(path, f"front matter is not YAML that can be used: {why}") from error
         if not isinstance(data, dict):
             raise BadInput(path, "front matter must be keys and values")
+        for key, value in data.items():
+            for text in value if isinstance(value, list) else [value]:
+                # Escapes in YAML may spell half of a character, which no file and no database can hold.
+                if isinstance(text, str) and any("\ud800" <= char <= "\udfff" for char in text):
+                    raise BadInput(path, "holds half of a character", place=str(key))
         self.data: dict[str, Any] = data
         self.body = match[2].strip()
 
@@ -180,7 +197,7 @@ class _Note:
 
     def text(self, key: str) -> str:
         value = self.maybe(key)
-        if value is None:
+        if not value:
             raise BadInput(self.path, "is missing", place=key)
         return value
 
@@ -200,6 +217,9 @@ class _Note:
             raise BadInput(self.path, f"{value!r}: lower-case letters, digits, '.', '_' and '-'", place=key)
         return value
 
+    def maybe_name(self, key: str) -> str | None:
+        return None if self.data.get(key) is None else self.name(key)
+
     def day(self, key: str) -> str:
         value = self.text(key)
         try:
@@ -208,12 +228,14 @@ class _Note:
             raise BadInput(self.path, f"{value!r} is not a date of ISO 8601", place=key) from None
 
     def names(self, key: str) -> tuple[str, ...]:
-        value = self.data.get(key) or []
+        value = self.data.get(key)
+        if value is None:
+            return ()
         if isinstance(value, str):
             value = [value]
-        if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+        if not isinstance(value, list) or not all(isinstance(v, str) and _NAME.fullmatch(v) for v in value):
             raise BadInput(self.path, "must be a list of names", place=key)
-        return tuple(value)
+        return tuple(dict.fromkeys(value))
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
         value = self.text(key)
@@ -231,7 +253,7 @@ def _claim(note: _Note) -> Claim:
         scope=note.choice("scope", SCOPES),
         statement=note.text("statement"),
         runs=note.names("runs"),
-        control=note.maybe("control"),
+        control=note.maybe_name("control"),
         comparisons=note.names("comparisons"),
         body=note.body,
     )
@@ -246,7 +268,7 @@ def _retraction(note: _Note) -> Retraction:
         id=note.name("id"),
         date=note.day("date"),
         claim=note.name("claim"),
-        control=note.maybe("control"),
+        control=note.maybe_name("control"),
         reason=note.text("reason"),
         body=note.body,
     )
@@ -260,14 +282,16 @@ def _exclusion(note: _Note) -> Exclusion:
 def _comparison(path: Path) -> Comparison:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(path, f"is not TOML: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(path, f"is not TOML that can be used: {error}") from error
     for key in data:
         if key not in ("name", "title", "design", "note", "a", "b"):
-            raise BadInput(path, "is not a key of a comparison; known: name, title, design, note, a, b", place=key)
+            raise BadInput(
+                path, "is not a key of a comparison; known: name, title, design, note, a, b", place=key
+            )
     for key in ("name", "title", "design"):
-        if not isinstance(data.get(key), str):
-            raise BadInput(path, "must be text", place=key)
+        if not isinstance(data.get(key), str) or not data[key].strip():
+            raise BadInput(path, "must be text, and not empty", place=key)
     if not _NAME.fullmatch(data["name"]):
         raise BadInput(path, f"{data['name']!r}: lower-case letters, digits, '.', '_' and '-'", place="name")
     if data["design"] not in DESIGNS:
@@ -291,8 +315,15 @@ def _side(path: Path, data: dict[str, Any], key: str) -> Side:
     side = data.get(key)
     if not isinstance(side, dict) or not isinstance(side.get("label"), str):
         raise BadInput(path, "must be a table with label and runs", place=key)
+    for name in side:
+        if name not in ("label", "runs"):
+            raise BadInput(path, "is not a key of a side; known: label, runs", place=f"{key}.{name}")
     runs = side.get("runs")
-    if not isinstance(runs, list) or not runs or not all(isinstance(r, str) for r in runs):
+    if (
+        not isinstance(runs, list)
+        or not runs
+        or not all(isinstance(r, str) and _NAME.fullmatch(r) for r in runs)
+    ):
         raise BadInput(path, "must be a list of run names", place=f"{key}.runs")
     if len(set(runs)) != len(runs):
         raise BadInput(path, "names a run twice", place=f"{key}.runs")

@@ -64,15 +64,18 @@ def load(folder: Path) -> Manifest:
     """Read ``folder/capture.toml``. Raises ``BadInput`` with the key that is wrong."""
     path = folder / FILE_NAME
     try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise BadInput(path, "points outside the capture's folder")
         with path.open("rb") as file:
             data = tomllib.load(file)
+        return _Checker(path).manifest(data)
     except FileNotFoundError:
         raise BadInput(folder, f"has no {FILE_NAME}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(path, f"is not TOML: {error}") from error
     except RecursionError:
         raise BadInput(path, "is nested too deeply") from None
-    return _Checker(path).manifest(data)
+    except (ValueError, RuntimeError) as error:
+        # Broken TOML, bytes that are not UTF-8, numbers of thousands of digits, links that lead in a circle.
+        raise BadInput(path, f"is not TOML that can be used: {error}") from error
 
 
 class _Checker:
@@ -87,7 +90,9 @@ class _Checker:
     def only(self, table: dict[str, Any], known: set[str], where: str) -> None:
         for key in table:
             if key not in known:
-                raise self.fail(f"{where}{key}", f"is not a key of a capture; known here: {', '.join(sorted(known))}")
+                raise self.fail(
+                    f"{where}{key}", f"is not a key of a capture; known here: {', '.join(sorted(known))}"
+                )
 
     def text(self, data: dict[str, Any], key: str, *, required: bool = False, where: str = "") -> str | None:
         value = data.get(key)
@@ -97,9 +102,13 @@ class _Checker:
             return None
         if not isinstance(value, str):
             raise self.fail(where + key, f"must be text, not {type(value).__name__}")
+        if not value.strip() or "\0" in value:
+            raise self.fail(where + key, "is empty" if not value.strip() else "holds a NUL")
         return value
 
-    def choice(self, data: dict[str, Any], key: str, choices: tuple[str, ...], default: str | None, where: str = "") -> str:
+    def choice(
+        self, data: dict[str, Any], key: str, choices: tuple[str, ...], default: str | None, where: str = ""
+    ) -> str:
         value = self.text(data, key, required=default is None, where=where)
         if value is None:
             assert default is not None
@@ -129,7 +138,7 @@ class _Checker:
         return value
 
     def manifest(self, data: dict[str, Any]) -> Manifest:
-        if data.get("format") != FORMAT:
+        if data.get("format") != FORMAT or isinstance(data["format"], bool):
             raise self.fail("format", f"is {data.get('format')!r}; this version reads format {FORMAT}")
         self.only(data, _TOP, "")
         name = self.text(data, "name", required=True)
@@ -138,11 +147,19 @@ class _Checker:
             raise self.fail("name", f"is {name!r}; lower-case letters, digits, '.', '_' and '-', 100 at most")
         host = self.table(data, "host")
         self.only(host, {"name", "role", "facts"}, "host.")
-        files = tuple(self.level_file(entry, number) for number, entry in enumerate(self.tables(data, "file")))
+        files = tuple(
+            self.level_file(entry, number) for number, entry in enumerate(self.tables(data, "file"))
+        )
         if not files:
             raise self.fail("file", "is missing: a capture has at least one [[file]]")
         if len({f.path for f in files}) != len(files):
             raise self.fail("file", "names the same file twice")
+        if "process" in data and not any(f.table for f in files):
+            raise self.fail(
+                "process", "is for level files, and there is none: other files name their processes"
+            )
+        if "role" in host and "name" not in host:
+            raise self.fail("host.name", "is missing: a role belongs to a host")
         level = self.choice(data, "level", LEVELS, None)
         host_facts = host.get("facts", {})
         if not isinstance(host_facts, dict):
@@ -150,6 +167,9 @@ class _Checker:
         facts = [*self.facts("host", host_facts)]
         for part in _FACT_PARTS:
             facts += self.facts(part, self.table(data, part))
+        for fact in facts:
+            if sum((fact.part, fact.key) == (other.part, other.key) for other in facts) > 1:
+                raise self.fail(f"{fact.part}.{fact.key}", "is there twice")
         return Manifest(
             name=name,
             level=level,
@@ -174,10 +194,11 @@ class _Checker:
         if isinstance(value, (date, datetime)):
             return value.isoformat()
         try:
-            datetime.fromisoformat(str(value))
+            if isinstance(value, str) and datetime.fromisoformat(value):
+                return value
         except ValueError:
-            raise self.fail("started", f"is {value!r}, not a date of ISO 8601") from None
-        return str(value)
+            pass
+        raise self.fail("started", f"is {value!r}, not a date of ISO 8601")
 
     def level_file(self, entry: dict[str, Any], number: int) -> LevelFile:
         where = f"file[{number}]."
@@ -188,11 +209,16 @@ class _Checker:
         if table is not None and table not in CAPTURED:
             raise self.fail(where + "table", f"is {table!r}; one of {', '.join(CAPTURED)}")
         folder = self.path.parent.resolve()
-        path = (folder / name).resolve()
+        try:
+            path = (folder / name).resolve()
+            there = path.is_file()
+        except (OSError, RuntimeError) as error:
+            # Names that are too long, and links that lead in a circle.
+            raise self.fail(where + "path", f"{name!r} cannot be a file here: {error}") from None
         # A capture may come from anywhere: nothing in it may point outside its own folder, by dots or by links.
         if not path.is_relative_to(folder) or path == folder:
             raise self.fail(where + "path", f"{name!r} points outside the capture's folder")
-        if not path.is_file():
+        if not there:
             raise self.fail(where + "path", f"{name!r} is not a file in the capture's folder")
         return LevelFile(path, table, self.whole(entry, "rank", where))
 
