@@ -5,17 +5,22 @@ Exit codes: 0 done, 2 the input cannot be used (one line on standard error says 
 
 from __future__ import annotations
 
+import io
+import math
 import os
 import sqlite3
 import sys
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from akvsite import __version__
-from akvsite.errors import BadInput
+from akvsite.errors import BadInput, one_line
+
+if TYPE_CHECKING:
+    from akvsite.store import Store
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,22 +33,32 @@ app = typer.Typer(
 StoreFile = Annotated[Path, typer.Option("--store", help="The SQLite file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 STORE = Path("akvsite.db")
+INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command and turn what went wrong into a line and an exit code."""
     try:
-        app(standalone_mode=False)
+        # Where a file says something that the terminal cannot show, it is spelled out.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        # Typer hands back the code of an exit, and of an interrupt, instead of leaving with it.
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code if isinstance(code, int) else 0)
     except BadInput as error:
         _stop(str(error), 2)
-    except typer.Abort:
-        _stop("interrupted; nothing was half written", 130)
-    except KeyboardInterrupt:
-        _stop("interrupted; nothing was half written", 130)
+    except (typer.Abort, KeyboardInterrupt):
+        _stop("interrupted; nothing was half written", INTERRUPTED)
     except BrokenPipeError:
         # The reader of a pipe went away: no error, and nothing more may be written to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except sqlite3.OperationalError as error:
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.DatabaseError as error:
         _stop(f"the store: {error}", 2)
     except OSError as error:
         _stop(f"{error.filename or 'files'}: {error.strerror or error}", 2)
@@ -55,14 +70,18 @@ def main() -> None:
 
 def _stop(line: str, code: int) -> None:
     _clear()
-    print(f"akvsite: {line}", file=sys.stderr)
+    print(f"akvsite: {one_line(line)}", file=sys.stderr)
     sys.exit(code)
+
+
+def _say(line: str = "") -> None:
+    print(one_line(line))
 
 
 def _progress(line: str) -> None:
     """One line that is written over, and only where a person looks on."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{line[:100]}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{one_line(line)[:100]}", end="", file=sys.stderr, flush=True)
 
 
 def _clear() -> None:
@@ -91,6 +110,8 @@ def ingest(
     captures = way.plan(paths, run)
     done: list[dict[str, Any]] = []
     with Store.open(store) as opened:
+        # Before the rows, so that a store whose ingest is broken off can be asked.
+        way.install_views(opened)
         for outcome in way.ingest(opened, captures, replace=replace, progress=_progress):
             _clear()
             stored = sum(n for (_, fate), n in outcome.counts.items() if fate in way.STORED)
@@ -109,12 +130,12 @@ def ingest(
                         f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
                     )
                 )
-                print(f"{outcome.run}: {said}")
+                _say(f"{outcome.run}: {said}")
                 for name in outcome.truncated:
-                    print(f"  {name} was cut short: what came before the cut is stored")
+                    _say(f"  {name} was cut short: what came before the cut is stored")
                 for note in outcome.notes:
-                    print(f"  {note}")
-        way.install_views(opened)
+                    _say(f"  {note}")
+        way.take_statistics(opened)
     if json:
         _json(done)
 
@@ -148,7 +169,7 @@ def build(
             [{"pages": built.pages, "charts": built.charts, "changed_files": built.changed, "out": str(out)}]
         )
     else:
-        print(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
+        _say(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
 
 
 @app.command(epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0")
@@ -161,9 +182,8 @@ def compare(
     """Two runs side by side: what differs before any number, then the differences with their bands."""
     from akvsite.pages import _compare
     from akvsite.site import SiteDesk
-    from akvsite.store import Store
 
-    with Store.read(store) as opened:
+    with _reading(store) as opened:
         desk = SiteDesk(opened)
         members = [
             {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
@@ -196,23 +216,22 @@ def compare(
         )
         return
     if found.outputs:
-        print("The outputs differ.")
-    print(f"Use: {found.use}")
+        _say("The outputs differ.")
+    _say(f"Use: {found.use}")
     if found.refusal:
-        print(f"No difference is formed: {found.refusal}")
+        _say(f"No difference is formed: {found.refusal}")
     _print([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
-    print()
+    _say()
     for (name, key), number in numbers.items():
-        print(f"{name:5} {key:10} {number.text()}")
+        _say(f"{name:5} {key:10} {number.text()}")
 
 
 @app.command(epilog="Example: akvsite runs --json")
 def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
     """The runs in the store, and what each holds."""
     from akvsite.site import SiteDesk
-    from akvsite.store import Store
 
-    with Store.read(store) as opened:
+    with _reading(store) as opened:
         rows = SiteDesk(opened).ask("run_list", order="name")
     if json:
         _json(rows)
@@ -243,9 +262,8 @@ def show(
     from akvsite import estimators
     from akvsite.pages._run import load
     from akvsite.site import SiteDesk
-    from akvsite.store import Store
 
-    with Store.read(store) as opened:
+    with _reading(store) as opened:
         desk = SiteDesk(opened)
         found = load(desk, _run(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
@@ -269,13 +287,13 @@ def show(
             }
         )  # fmt: skip
         return
-    print(f"{found.name}: level {found.level}, {found.use} ({found.use_because})")
-    print(f"seen: {found.seen() or 'no device records and no calls'}")
+    _say(f"{found.name}: level {found.level}, {found.use} ({found.use_because})")
+    _say(f"seen: {found.seen() or 'no device records and no calls'}")
     for name, number in numbers.items():
-        print(number.text(name))
-    print()
+        _say(number.text(name))
+    _say()
     _print([{k: f[k] for k in ("part", "key", "value")} for f in facts])
-    print()
+    _say()
     _print([{k: r[k] for k in ("path", "what", "fate", "count")} for r in account])
 
 
@@ -294,14 +312,14 @@ def exclude(
 
     if not because.strip():
         raise BadInput("--because", "is empty: say why")
-    with Store.read(store) as reading:
+    with _reading(store) as reading:
         _run(site.SiteDesk(reading), run)
     if not captures.is_dir():
         raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
     note = ledger.write_exclusion(captures, run, because.strip(), date.today())
     with Store.open(store) as opened:
         site.take_notes(opened, captures)
-    print(f"{run} is excluded; the note is {note}")
+    _say(f"{run} is excluded; the note is {note}")
 
 
 @app.command(epilog="Example: akvsite formats --json")
@@ -323,13 +341,14 @@ def sql(
     json: AsJson = False,
 ) -> None:
     """Ask the store. Tables and questions are described on the Schema and Method pages."""
-    from akvsite.store import Store
 
-    with Store.read(store) as opened:
+    with _reading(store) as opened:
+        opened.allow_reading_only()
         try:
             rows = opened.rows(query)
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            raise BadInput("query", str(error)) from error
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            denied = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
+            raise BadInput("query", "the store is open for reading only" if denied else str(error)) from error
     _json(rows) if json else _print(rows)
 
 
@@ -347,8 +366,20 @@ def doctor(store: StoreFile = STORE, json: AsJson = False) -> None:
 @app.callback(invoke_without_command=True)
 def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
-        print(__version__)
+        _say(__version__)
         raise typer.Exit()
+
+
+def _reading(path: Path) -> Store:
+    """The store, open for reading, with the questions of this version whatever the store's own views are."""
+    from akvsite import questions
+    from akvsite.store import Store
+
+    opened = Store.read(path)
+    for statement in questions.statements(opened.connection):
+        if statement.startswith("CREATE VIEW"):
+            opened.connection.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
+    return opened
 
 
 def _run(desk: Any, name: str) -> dict[str, Any]:
@@ -362,18 +393,31 @@ def _run(desk: Any, name: str) -> dict[str, Any]:
 def _json(value: object) -> None:
     import json
 
-    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False, default=str))
+    # Plain ASCII: what a capture put into a name stays an escape.
+    print(json.dumps(_strict(value), indent=1, allow_nan=False, default=str))
+
+
+def _strict(value: object) -> object:
+    """What JSON has no word for: a number without a value is null, bytes are hexadecimal."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case bytes():
+            return value.hex()
+        case dict():
+            return {str(k): _strict(v) for k, v in value.items()}
+        case list() | tuple():
+            return [_strict(v) for v in value]
+    return value
 
 
 def _print(rows: list[dict[str, Any]]) -> None:
     """Rows as aligned columns; what a capture put into them cannot move the cursor."""
-    from akvsite.charts import visible
-
     if not rows:
         print("none")
         return
     names = list(rows[0])
-    cells = [[visible("" if row[n] is None else row[n]) for n in names] for row in rows]
+    cells = [[one_line("" if row[n] is None else row[n]) for n in names] for row in rows]
     widths = [min(60, max(len(n), *(len(line[i]) for line in cells))) for i, n in enumerate(names)]
     for line in [names, *cells]:
         print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())

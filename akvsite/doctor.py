@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 
 from akvsite.errors import BadInput
-from akvsite.store import Store
 
 #: Module, what it is for, whether the site needs it.
 _MODULES = (
@@ -20,6 +19,9 @@ _MODULES = (
     ("vl_convert", "the chart library that the site serves", True),
     ("pyarrow", "level files", True),
     ("msgspec", "reads traces", True),
+    ("numpy", "numbers and their bands", True),
+    ("sqlite_utils", "the store's schema", True),
+    ("yaml", "claims and retractions", True),
     ("torch", "makes captures with the torch profiler; not needed to read them", False),
     ("playwright", "opens the site in a browser, in tests", False),
 )
@@ -51,7 +53,7 @@ def examine(store: Path) -> list[dict[str, str]]:
             "about": "opens the site in tests",
         }
     )
-    rows.append(_wal())
+    rows.append(_wal(store.parent if store.parent.is_dir() else Path()))
     rows.append(_store(store))
     return rows
 
@@ -60,25 +62,26 @@ def _row(check: str, good: bool, about: str) -> dict[str, str]:
     return {"check": check, "state": "ok" if good else "missing", "about": about}
 
 
-def _wal() -> dict[str, str]:
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        connection = sqlite3.connect(Path(folder) / "probe.db")
-        try:
-            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        except sqlite3.OperationalError as error:
-            mode = str(error)
-        finally:
-            connection.close()
-    return {
-        "check": "write-ahead log",
-        "state": "ok",
-        "about": "in use here"
-        if mode == "wal"
-        else f"not on this file system ({mode}): a plain journal is used",
-    }
+def _wal(folder: Path) -> dict[str, str]:
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as probe:
+            connection = sqlite3.connect(Path(probe) / "probe.db")
+            try:
+                mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            finally:
+                connection.close()
+    except (OSError, sqlite3.OperationalError) as error:
+        mode = str(error)
+    said = "in use here" if mode == "wal" else f"not on this file system ({mode}): a plain journal is used"
+    return {"check": "write-ahead log", "state": "ok", "about": said}
 
 
 def _store(path: Path) -> dict[str, str]:
+    try:
+        # Late: this module has to be there when what the store needs is not.
+        from akvsite.store import Store
+    except ImportError as error:
+        return {"check": str(path), "state": "missing", "about": f"cannot be opened: {error}"}
     if not path.exists():
         return {
             "check": str(path),
@@ -91,8 +94,10 @@ def _store(path: Path) -> dict[str, str]:
             fault = store.one("PRAGMA quick_check")
     except BadInput as error:
         return {"check": str(path), "state": "missing", "about": error.why}
+    except sqlite3.DatabaseError as error:
+        return {"check": str(path), "state": "missing", "about": f"is damaged: {error}"}
     return {
         "check": str(path),
         "state": "ok" if fault == "ok" else "missing",
-        "about": f"{count} runs; {fault}",
+        "about": f"{count} runs; {'whole' if fault == 'ok' else fault}",
     }

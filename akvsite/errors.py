@@ -5,6 +5,20 @@ Everything below the command line raises these; only ``cli`` turns them into exi
 
 from __future__ import annotations
 
+import unicodedata
+
+#: Control, format (bidirectional overrides among them), surrogate, unassigned, line and paragraph separators.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+
+
+def one_line(text: object) -> str:
+    r"""Text for a terminal: what is not seen, ends a line or moves the cursor is spelled out.
+
+    >>> one_line("a\x1b[2J\nb")
+    'a\\u001b[2J\\u000ab'
+    """
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN else c for c in str(text))
+
 
 class BadInput(Exception):
     """Input that cannot be used: which file, where in it, and why. Exit code 2.
