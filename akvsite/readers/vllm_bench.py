@@ -193,9 +193,9 @@ class _Requests:
             "prompt_tokens": self._whole("input_lens", number),
             "output_tokens": output,
             "ttft_ns": ttft,
-            "ok": int(came and error is None)
-            if "ttfts" in self._arrays or "errors" in self._arrays
-            else None,
+            # The tool counts a request without an error as completed, also one that brought nothing: whether that
+            # one went well is not in the file.
+            "ok": 0 if error is not None else 1 if came else None,
             "error": None if error is None else error_line(error),
         }
         return request, [

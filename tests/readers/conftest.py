@@ -1,8 +1,7 @@
-"""What the tests of the readers share: real files, every part of a file, and one bless switch."""
+"""What the tests of the readers share: real files, and every part of a file."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +13,6 @@ from akvsite.reading import Counted, Ending, Fact, Part, Process, Reader, Reject
 from akvsite.tables import conform
 
 REAL = Path(__file__).parents[3] / "shared" / "real"
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--bless", action="store_true", help="write the expected rows anew from what the readers give"
-    )
 
 
 @pytest.fixture(scope="session")
@@ -94,15 +87,3 @@ def gather() -> Gather:
         return gathered
 
     return everything
-
-
-@pytest.fixture
-def agrees(request: pytest.FixtureRequest) -> Callable[[Path, Any], None]:
-    """Compares with a file of expected values, or writes it: ``pytest tests/readers --bless``."""
-
-    def check(expected: Path, found: Any) -> None:
-        if request.config.getoption("--bless", default=False):
-            expected.write_text(json.dumps(found, indent=1) + "\n")
-        assert json.loads(json.dumps(found)) == json.loads(expected.read_text())
-
-    return check

@@ -23,13 +23,13 @@ def test_formats_are_found_by_being_there():
     ("name", "content", "reader"),
     [
         ("a.json", TRACE, "kineto"),
-        ("a.bin", gzip.compress(TRACE), "kineto"),  # compression is told from the bytes, not from the name
+        ("a.bin", gzip.compress(TRACE, mtime=0), "kineto"),  # compression is told from the bytes, not from the name
         ("a.json.gz", TRACE, "kineto"),
         ("a.json", b'[\n {"args": {"x": {}}, "ph": "X"}]', "kineto"),
         ("a.json", b"\xef\xbb\xbf" + TRACE, "kineto"),
         ("a.json", b"", "kineto"),
         ("a.json.gz", b"", "kineto"),
-        ("a.json.gz", gzip.compress(TRACE)[:10], "kineto"),
+        ("a.json.gz", gzip.compress(TRACE, mtime=0)[:10], "kineto"),
         ("a.json", b'{"model_id": "m", "num_prompts": 1, "request_rate": "inf"}', "vllm_bench"),
     ],
 )
@@ -40,7 +40,7 @@ def test_a_file_goes_to_its_reader(tmp_path, name, content, reader):
 
 def test_what_no_reader_knows_is_described(tmp_path):
     path = tmp_path / "a.json"
-    path.write_bytes(gzip.compress(b'{"alpha": 1, "beta": [2]}'))
+    path.write_bytes(gzip.compress(b'{"alpha": 1, "beta": [2]}', mtime=0))
     with pytest.raises(BadInput) as raised:
         find(path)
     said = str(raised.value)

@@ -1,6 +1,6 @@
 """Small files with the oddities of real ones, and every row that they give.
 
-``pytest tests/readers --bless`` writes the expected rows anew; the difference belongs into the review.
+``pytest --bless`` writes the expected rows anew; the difference belongs into the review.
 """
 
 from __future__ import annotations

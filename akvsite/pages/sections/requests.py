@@ -31,11 +31,17 @@ def write(run: Run) -> str:
     ]
     concurrency = _concurrency(run)
     rows = []
+    left_out: list[str] = []
     for name, key in (("TTFT", "ttft_ns"), ("TPOT", "tpot_ns")):
-        values = np.array([v for v in columns[key].tolist() if v is not None and v == v], dtype=np.int64)
+        has = np.array([v is not None and v == v for v in columns[key].tolist()], dtype=bool)
+        values = columns[key][has & (ok == 1)].astype(np.int64)
+        if np.any(has & (ok != 1)):
+            left_out.append(
+                f"{np.count_nonzero(has & (ok != 1)):,} requests that did not complete have a {name}: not in these numbers"
+            )
         for p in (0.5, 0.95, 0.99):
             if not len(values):
-                number = unknown("no request has it", "ns")
+                number = unknown("no completed request has it", "ns")
             elif concurrency is None:
                 number = _without_band(values, p)
             else:
@@ -50,7 +56,7 @@ def write(run: Run) -> str:
     chart = bands.draw(
         "How long do requests wait for their first and for each further token?",
         rows,
-        run.footer(),
+        run.footer(notes=tuple(left_out)),
         axis="time",
     )
     parts.insert(1, run.desk.figure(run.page, "requests", chart, "request_time"))
