@@ -630,10 +630,6 @@ def _config(palette: Palette) -> Spec:
                 "labelFontSize": 12,
                 "labelLimit": 320,
                 "symbolSize": 70,
-                # Legends stand over each other and start at the left of everything, as the title does.
-                "layout": {
-                    "top": {"anchor": "start", "direction": "vertical", "bounds": "full", "margin": 4}
-                },
                 "columnPadding": 16,
                 "aria": False,
             },
@@ -642,7 +638,7 @@ def _config(palette: Palette) -> Spec:
                 "akv-dot": {"filled": True, "size": 70, "opacity": 1},
                 "akv-band": {"strokeWidth": 3, "opacity": 0.55},
                 "akv-open": {"size": 60, "strokeWidth": 1.6, "filled": False, "opacity": 1},
-                "akv-small": {"size": 12, "filled": True, "opacity": 0.7},
+                "akv-small": {"size": 16, "filled": True, "opacity": 0.85},
                 "akv-also": {"strokeWidth": 1},
                 "akv-bar": {"opacity": 0.32},
                 "akv-rest": {"strokeDash": [4, 3], "strokeWidth": 1.2},

@@ -54,6 +54,7 @@ def draw(
             charts.SHAPES: ["circle", "diamond"][shown],
             charts.HEIGHT: 240,
             ORDER: charts.visible(order),
+            SIZE: next(size for most, size in ((60, 46), (300, 24), (math.inf, 14)) if len(bins) <= most),
             SPAN: [first - 0.5, first + max(1, len(values)) - 0.5],
         },
         {
@@ -136,6 +137,7 @@ def _row(b: _Bin, scale: charts.Scale, part: str) -> dict[str, float | str | Non
 
 ORDER = charts.placeholder("order")
 SPAN = charts.placeholder("span")
+SIZE = charts.placeholder("size")
 
 
 @charts.skeleton
@@ -155,7 +157,7 @@ def _skeleton() -> list[alt.Chart]:
         .mark_rule(style="akv-range")
         .encode(x=x, y=alt.Y("low:Q", title=charts.AXIS, scale=across), y2="high", color=color),
         rows.transform_filter("isValid(datum.mid)")
-        .mark_point(style="akv-sample")
+        .mark_point(style="akv-sample", size=SIZE)
         .encode(x=x, y=alt.Y("mid:Q", title=charts.AXIS, scale=across), color=color, shape=shape),
         alt.Chart(alt.NamedData("above"))
         .mark_point(style="akv-open", shape="triangle-up", yOffset=6)

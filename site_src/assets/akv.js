@@ -106,7 +106,8 @@
     var labels = Math.min(config.axis.labelLimit, labelWidth(child, font("", config.axis.labelFontSize)));
     var legend = room - (width < NARROW && child.height.step ? 0 : labels + 12);
     var columns = legendColumns(child, font("", config.legend.labelFontSize), legend);
-    config = over(config, { legend: { columns: columns } });
+    // Legends stand over each other, each with all of the width.
+    config = over(config, { legend: { columns: columns, layout: { top: { direction: "vertical", margin: 4 } } } });
     if (width < NARROW) labelsOverRows(child, room);
     spec.config = config;
     return spec;
@@ -362,7 +363,14 @@
     });
   }
 
+  /* The theme's search is a dialog without a name. */
+  function nameSearch() {
+    var search = document.querySelector(".md-search[role=dialog]:not([aria-label])");
+    if (search) search.setAttribute("aria-label", "Search");
+  }
+
   function start() {
+    nameSearch();
     makeTables();
     drawAll();
     setTimeout(reachScrolled, 300);

@@ -22,13 +22,21 @@ PLAIN = "publish"
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built_site.made(tmp_path_factory.mktemp("real") / "checkout") / "site"
+def real_port() -> int:
+    return site_build.free_port()
 
 
 @pytest.fixture(scope="module")
-def real_address(real: Path) -> Iterator[str]:
-    with site_build.served(real) as url:
+def real(tmp_path_factory: pytest.TempPathFactory, real_port: int) -> Path:
+    """Built for the address it is served from, without which the theme loads each page anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AKVSITE_URL", f"http://127.0.0.1:{real_port}/")
+        return built_site.made(tmp_path_factory.mktemp("real") / "checkout") / "site"
+
+
+@pytest.fixture(scope="module")
+def real_address(real: Path, real_port: int) -> Iterator[str]:
+    with site_build.served(real, real_port) as url:
         yield url
 
 
