@@ -95,11 +95,12 @@ def table(
         body.append(f"<tr>{''.join(cells)}</tr>")
     if not body:
         body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']
-    marks = " data-akv-table" if sortable else ""
+    marks = " data-akv-table" if sortable else " data-search-exclude"
     title = f"<caption>{text(caption)}</caption>" if caption else ""
+    # A table that is wider than its page scrolls, and a keyboard can scroll it too.
     return (
-        f'\n<div class="akv-table"{" data-search-exclude" if not sortable else ""}>\n<table{marks}>{title}<thead><tr>{head}</tr></thead>'
-        f"<tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n"
+        f'\n<div class="akv-scroll" role="group" aria-label="table" tabindex="0"{marks}>\n'
+        f'<table class="akv-table">{title}<thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n'
     )
 
 

@@ -73,13 +73,16 @@ def _facts(differences: Sequence[Difference], caption: str) -> str:
 def _numbers(found: Compared) -> str:
     if not found.difference:
         return ""
-    rows = []
-    for name in STATISTICS:
-        a, b = found.sides[name]
-        rows.append(
-            [name, *(Cell(text(e.text())) for e in (a, b, found.difference[name], found.ratio[name]))]
+    rows = [
+        [label, *(Cell(text(numbers[name].text())) for name in STATISTICS)]
+        for label, numbers in (
+            ("A, over runs", {name: sides[0] for name, sides in found.sides.items()}),
+            ("B, over runs", {name: sides[1] for name, sides in found.sides.items()}),
+            ("B minus A", found.difference),
+            ("B over A", found.ratio),
         )
-    return table(["statistic of a run", "A, over runs", "B, over runs", "B minus A", "B over A"], rows)
+    ]
+    return table(["statistic of a run", *STATISTICS], rows)
 
 
 def _footer(found: Compared, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:

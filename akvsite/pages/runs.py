@@ -24,6 +24,6 @@ def write(desk: Desk) -> Iterator[Page]:
     )  # fmt: skip
     yield Page(
         "runs",
-        f"# Runs\n\n{len(rows):,} runs. A click on a column's head sorts; the field above the table filters by any word.\n{body}"
+        f"---\nhide:\n  - toc\n---\n\n# Runs\n\n{len(rows):,} runs. A click on a column's head sorts; the field above the table filters by any word.\n{body}"
         "\nCounts are records in the store, warm-up included.\n",
     )
