@@ -22,7 +22,11 @@ from akvsite import charts
 from akvsite.charts import Drawing, bands, distribution, embed, runs, series, shift, timeline, trials
 from akvsite.estimate import Estimate, unknown
 
-MARKS = sorted(module.name for module in pkgutil.iter_modules(charts.__path__) if module.name != "embed")
+MARKS = sorted(
+    module.name
+    for module in pkgutil.iter_modules(charts.__path__)
+    if module.name != "embed" and not module.name.startswith("_")
+)
 VERDICTS = re.compile(
     r"\b(faster|slower|better|worse|regress\w*|improv\w*|wins?|significan\w*|pass(ed)?|fail(ed|s)?)\b", re.I
 )

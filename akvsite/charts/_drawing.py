@@ -1,0 +1,128 @@
+"""What a chart is, and the printed line under it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from akvsite.charts._text import one_line
+from akvsite.estimate import Estimate
+
+#: No chart carries more rows than this: data is aggregated first.
+MAX_ROWS: Final = 5_000
+
+
+Spec = dict[str, Any]
+
+
+#: A line over the drawing: what the number is called, and the number, such as ("p50 step", estimate).
+Headline = Sequence[tuple[str, Estimate]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One chart, ready for a page.
+
+    ``spec`` is a complete Vega-Lite specification, with title, data and printed line. ``columns`` and ``rows`` are
+    the same numbers as a table (for the CSV file and for readers without scripts). ``summary`` says in words what
+    the chart shows, for people who cannot see it.
+    """
+
+    spec: dict[str, Any]
+    question: str
+    footer: tuple[str, ...]
+    summary: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What a page knows about a chart and the chart's own numbers cannot say.
+
+    Method, count, scope, assumptions, refusals and use are read off the Estimates that are drawn; the page adds
+    the level, its control, what was seen and the clock.
+    """
+
+    #: The capture level and host role, such as "edge, dev host", or the mixture "off | edge, side by side".
+    level: str
+    #: What the capture cost by its control: "capture on, +33 % [29, 37] against its control, 8 ABBA pairs".
+    control: str = ""
+    #: Records seen of records expected; added to what the Estimates carry themselves.
+    seen: str = ""
+    #: The clock's bound, such as "+-1.1 us (worst 3.1)", or "host clock only", or "unproven".
+    clock: str = ""
+    #: How the numbers were made, where no Estimate says it (samples, intervals).
+    method: str = ""
+    #: Anything else that must travel inside the image.
+    notes: tuple[str, ...] = ()
+
+    def paragraphs(self, estimates: Iterable[Estimate], notes: Iterable[str] = ()) -> tuple[str, ...]:
+        """The printed line, unbroken: numbers, scope, level, clock, seen; each says so where nothing is known."""
+        drawn = list(estimates)
+        known = [e for e in drawn if e.value is not None]
+        banded = [e for e in known if e.low is not None]
+        unbanded = [e for e in known if e.low is None and e.kind not in ("counted", "declared")]
+        return tuple(
+            one_line(line)
+            for line in (
+                joined(
+                    _counts(known),
+                    self.method,
+                    several((e.method for e in known), "methods"),
+                    several((f"assumes {e.assumes}" for e in known if e.assumes), "assumptions"),
+                ),
+                joined(
+                    several(
+                        (f"band {math.floor(e.confidence * 1000 + 1e-9) / 10:g} %" for e in banded), "levels"
+                    ),
+                    several((e.scope for e in known), "scopes"),
+                    several((e.one_sided for e in drawn), "one-sided statements"),
+                ),
+                _reasons("no band for", unbanded, len(drawn)),
+                _reasons("unknown", [e for e in drawn if e.value is None], len(drawn)),
+                *notes,
+                *self.notes,
+                "level "
+                + joined(
+                    f"{self.level}: {self.control}" if self.control else self.level,
+                    several((e.use for e in drawn), "uses"),
+                ),
+                f"clock {self.clock or 'not stated'}",
+                f"seen: {joined(self.seen, several((e.seen for e in drawn), 'statements')) or 'not stated'}",
+            )
+            if line
+        )
+
+
+def _reasons(what: str, estimates: Sequence[Estimate], of: int) -> str:
+    if not estimates:
+        return ""
+    return f"{what} {len(estimates)} of {of}: {several((e.refusal for e in estimates), 'reasons')}"
+
+
+def _counts(estimates: Sequence[Estimate]) -> str:
+    estimated = [e for e in estimates if e.kind == "estimated"]
+    counts = sorted({e.n for e in estimated})
+    if not counts:
+        return ""
+    cuts = sorted({e.cut for e in estimated})
+    cut = f" ({_span(cuts)} cut, declared)" if cuts[-1] else ""
+    return f"n {_span(counts)}{cut}"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+def several(texts: Iterable[str], what: str) -> str:
+    """Each different text once, in order; after three, how many more there are."""
+    distinct = list(dict.fromkeys(text for text in texts if text))
+    more = f" | and {len(distinct) - 3} more {what}, in the table" if len(distinct) > 3 else ""
+    return " | ".join(distinct[:3]) + more
+
+
+def joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,158 @@
+"""What every mark that draws Estimates shares: a dot, a band, and marks for what is not known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import altair as alt
+
+from akvsite.charts._drawing import joined, several
+from akvsite.charts._form import (
+    AXIS,
+    DOMAIN,
+    GROUPS,
+    HEIGHT,
+    LABELS,
+    LANES,
+    SEEN_STATES,
+    SHAPES,
+    SHOW_GROUPS,
+)
+from akvsite.charts._scale import Scale
+from akvsite.charts._text import said, shortened, visible
+from akvsite.estimate import Estimate
+
+#: An open ring, as a path: a legend keeps a shape, but not that a fill is clear.
+HOLLOW: Final = "M0,-1A1,1,0,1,1,0,1A1,1,0,1,1,0,-1Z M0,-0.66A0.66,0.66,0,1,0,0,0.66A0.66,0.66,0,1,0,0,-0.66Z"
+
+
+#: How a number is known, and the shape that says so.
+STATES: Final = {
+    "value with band": "circle",
+    "value, no band stated": "diamond",
+    "counted or declared": "square",
+    "unknown": HOLLOW,
+}
+
+
+def band_row(
+    label: str, name: str, group: str, estimate: Estimate, axis: Scale, lane: str | None = None
+) -> dict[str, Any]:
+    """An Estimate as a row of chart data. What is unknown or not finite is null: it is drawn at no value.
+
+    ``label`` is its place on the chart, ``lane`` its place in that row, ``group`` its hue.
+    """
+    row: dict[str, Any] = {
+        "label": label,
+        "group": visible(group),
+        "lane": visible(group) if lane is None else lane,
+        "value": axis(estimate.value),
+        "from": None,
+        "to": None,
+        "dots": [],
+        "state": state_of(estimate),
+        "name": shortened(name, 300),
+        "text": said(estimate),
+    }
+    if estimate.value is None:
+        return row
+    row["from"], row["to"] = axis.clamped(estimate.low), axis.clamped(estimate.high)
+    row["open_low"] = estimate.low == -math.inf
+    row["open_high"] = estimate.high == math.inf
+    row["dots"] = [axis(dot) for dot in estimate.dots if math.isfinite(dot)]
+    if estimate.also:
+        row["also_from"], row["also_to"] = axis.clamped(estimate.also.low), axis.clamped(estimate.also.high)
+    return row
+
+
+def state_of(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "unknown"
+    if estimate.low is not None:
+        return "value with band"
+    return "counted or declared" if estimate.kind in ("counted", "declared") else "value, no band stated"
+
+
+def band_fill(
+    rows: Sequence[Mapping[str, Any]], axis: Scale, title: str, *, lane_step: int = 15
+) -> dict[str, Any]:
+    """What ``band_layers`` needs filled in, from the rows that are drawn."""
+    states = [state for state in STATES if any(row["state"] == state for row in rows)]
+    groups = list(dict.fromkeys(row["group"] for row in rows)) or [""]
+    lanes = list(dict.fromkeys(row["lane"] for row in rows)) or [""]
+    return {
+        AXIS: axis.title(title),
+        DOMAIN: [axis.low, axis.high],
+        LABELS: list(dict.fromkeys(row["label"] for row in rows)),
+        GROUPS: groups,
+        LANES: lanes,
+        SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
+        if len(groups) > 1
+        else None,
+        SEEN_STATES: states,
+        SHAPES: [STATES[state] for state in states],
+        HEIGHT: {"step": 26 if len(lanes) < 2 else lane_step * len(lanes) + 10, "for": "position"},
+    }
+
+
+def band_notes(rows: Sequence[Mapping[str, Any]], estimates: Iterable[Estimate]) -> list[str]:
+    """What the marks mean that a legend cannot show."""
+    opened = any(row.get("open_low") or row.get("open_high") for row in rows)
+    also = several((e.also.method for e in estimates if e.also), "methods")
+    meaning = joined(
+        "open arrow: the band has no end on that side" if opened else "",
+        "small dots: what the value was made from" if any(row["dots"] for row in rows) else "",
+        f"thin line: band by {also}" if also else "",
+    )
+    return [meaning] if meaning else []
+
+
+def band_place() -> dict[str, Any]:
+    """Where a row of the data set "rows" stands, across the axis of values, and its hue."""
+    y = alt.Axis(grid=False, ticks=False, domain=False)
+    return {
+        "y": alt.Y("label:N", title=None, scale=alt.Scale(domain=LABELS), axis=y),
+        "yOffset": alt.YOffset("lane:N", scale=alt.Scale(domain=LANES, paddingInner=0.1, paddingOuter=0.35)),
+        "color": alt.Color("group:N", scale=alt.Scale(domain=GROUPS), legend=SHOW_GROUPS),
+        "tooltip": [alt.Tooltip("name:N"), alt.Tooltip("text:N", title="is")],
+    }
+
+
+def band_x(field: str) -> alt.X:
+    """A value's place on the axis, which every layer shares."""
+    return alt.X(f"{field}:Q", title=AXIS, scale=alt.Scale(domain=DOMAIN, nice=False, zero=False))
+
+
+def band_layers() -> list[alt.Chart]:
+    """Dots and bands: what every mark that draws Estimates is made of. Reads the data set "rows"."""
+    rows = alt.Chart(alt.NamedData("rows"))
+    place, x = band_place(), band_x
+    dot = place | {
+        "shape": alt.Shape(
+            "state:N", scale=alt.Scale(domain=SEEN_STATES, range=SHAPES), legend=alt.Legend(title=None)
+        )
+    }
+
+    def where(test: str) -> alt.Chart:
+        return rows.transform_filter(test)
+
+    return [
+        where("isValid(datum.also_from)")
+        .mark_rule(style="akv-also")
+        .encode(x=x("also_from"), x2="also_to", **place),
+        where("isValid(datum.from)").mark_rule(style="akv-band").encode(x=x("from"), x2="to", **place),
+        rows.transform_flatten(["dots"]).mark_point(style="akv-small").encode(x=x("dots"), **place),
+        where("isValid(datum.value)").mark_point(style="akv-dot").encode(x=x("value"), **dot),
+        # An unknown number stands outside the axis: it has no place on it, least of all at 0.
+        where("!isValid(datum.value)")
+        .mark_point(style="akv-dot", xOffset=16)
+        .encode(x=alt.value("width"), **dot),
+        where("datum.open_low")
+        .mark_point(style="akv-open", shape="triangle-left", xOffset=4)
+        .encode(x=x("from"), **place),
+        where("datum.open_high")
+        .mark_point(style="akv-open", shape="triangle-right", xOffset=-4)
+        .encode(x=x("to"), **place),
+    ]

@@ -1,0 +1,120 @@
+"""From a mark's form to a drawing: values filled in, the question over it, the printed line under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import altair as alt
+from altair.utils import schemapi
+
+from akvsite.charts._drawing import MAX_ROWS, Drawing, Headline, Spec
+from akvsite.charts._form import HEIGHT, filled
+from akvsite.charts._look import DARK, LIGHT, _colors, _config, _over
+from akvsite.charts._text import broken, said, shortened, visible
+from akvsite.estimate import Estimate
+
+
+def skeleton(build: Callable[[], Sequence[alt.Chart]]) -> Callable[[], Spec]:
+    """Layers as a plain specification with its placeholders, built once: Altair takes a tenth of a second a chart.
+
+    Altair's check is off while building, since it knows no placeholders; filled specifications are checked by tests.
+    """
+
+    @cache
+    def built() -> Spec:
+        with schemapi.debug_mode(False):
+            spec: Spec = alt.layer(*build()).to_dict(validate=False)
+        return {key: value for key, value in spec.items() if key not in ("config", "$schema")} | {
+            "height": HEIGHT
+        }
+
+    return built
+
+
+def told(question: str, headline: Headline, items: Sequence[tuple[str, str]], about: str) -> str:
+    """The text summary: the question, what is drawn, and the first numbers in words."""
+    first = [f"{shortened(name, 80)}: {text}" for name, text in items[:8]]
+    rest = [f"and {len(items) - 8} more in the table"] if len(items) > 8 else []
+    lead = [f"{visible(name)}: {said(estimate)}" for name, estimate in headline]
+    return " ".join((shortened(question, 300), about, "; ".join([*lead, *first, *rest]) + ".")).strip()
+
+
+#: The columns that an Estimate fills in a table; the CSV file carries all it knows.
+ESTIMATE_COLUMNS: Final = (
+    "value",
+    "low",
+    "high",
+    "unit",
+    "n",
+    "kind",
+    "method",
+    "scope",
+    "seen",
+    "use",
+    "no band because",
+)
+
+
+def estimate_cells(estimate: Estimate) -> tuple[Any, ...]:
+    e = estimate
+    return (e.value, e.low, e.high, e.unit, e.n, e.kind, e.method, e.scope, e.seen, e.use, e.refusal)
+
+
+def sealed(
+    form: Spec,
+    values: Mapping[str, Any],
+    datasets: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    question: str,
+    headline: Headline,
+    footer: Sequence[str],
+    summary: str,
+    columns: tuple[str, ...],
+    rows: Iterable[tuple[Any, ...]],
+    config: Spec | None = None,
+) -> Drawing:
+    """The drawing with its question on top and its printed line underneath, all in one specification.
+
+    A view has one title only, so the drawing is the single child of a concatenation: the outer title is the question,
+    the child's title, at the bottom, is the footer. ``usermeta.akv`` keeps the unbroken text for a page of any width.
+    """
+    drawn = sum(len(data) for data in datasets.values())
+    if drawn > MAX_ROWS:
+        raise ValueError(f"{drawn} rows in one chart; aggregate to {MAX_ROWS} first")
+    title = shortened(question, 400)
+    lead = [f"{visible(name)} {said(estimate)}" for name, estimate in headline]
+    printed = tuple(line for paragraph in footer for line in broken(visible(paragraph)))
+    child: Spec = filled(form, values)
+    child["width"] = 560
+    child["title"] = {
+        "text": list(printed),
+        "orient": "bottom",
+        "anchor": "start",
+        "frame": "bounds",
+        "offset": 14,
+        "style": "akv-footer",
+    }
+    spec: Spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "description": summary,
+        "title": {
+            "text": broken(title),
+            **({"subtitle": [line for text in lead for line in broken(text)]} if lead else {}),
+            "anchor": "start",
+            "frame": "bounds",
+        },
+        "vconcat": [child],
+        "datasets": {name: list(data) for name, data in datasets.items()},
+        "config": _over(_config(LIGHT), config or {}),
+        "usermeta": {
+            "akv": {
+                "question": title,
+                "headline": lead,
+                "footer": [visible(paragraph) for paragraph in footer],
+                "dark": _colors(DARK),
+            }
+        },
+    }
+    return Drawing(spec, title, printed, summary, columns, tuple(rows))

@@ -1,0 +1,62 @@
+"""Names and sentences as they may stand in a chart: visible, short, on one line."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from akvsite.estimate import Estimate
+
+#: Where title and footer lines break; the page's script breaks them again for the width it has.
+LINE: Final = 60
+
+
+def visible(text: object) -> str:
+    """Text from a capture with every character that is not seen, or that moves others, spelled out."""
+    return "".join(
+        f"\\u{ord(char):04x}" if unicodedata.category(char) in _UNSEEN else char for char in str(text)
+    )
+
+
+#: Control, format (bidirectional overrides among them), surrogate, unassigned, line and paragraph separators.
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+
+
+def one_line(text: str) -> str:
+    return shortened(" ".join(text.split()), 600)
+
+
+def shortened(text: object, limit: int = 44) -> str:
+    """A name that fits on an axis: its middle goes first, since kernel names differ at both ends."""
+    name = visible(text)
+    if len(name) <= limit:
+        return name
+    head = (limit - 1) * 3 // 5
+    return f"{name[:head]}…{name[len(name) - (limit - 1 - head) :]}"
+
+
+def labels(names: Iterable[str], limit: int = 44) -> dict[str, str]:
+    """A short label for each name; names that would look the same are numbered."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        if name in found:
+            continue
+        label = base = shortened(name, limit)
+        number = 2
+        while label in taken:
+            label = f"{base} ({number})"
+            number += 1
+        found[name] = label
+        taken.add(label)
+    return found
+
+
+def said(estimate: Estimate) -> str:
+    return visible(estimate.text())
+
+
+def broken(text: str) -> list[str]:
+    return textwrap.wrap(text, LINE, break_on_hyphens=False) or [""]
