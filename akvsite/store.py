@@ -261,7 +261,9 @@ _ASKED = frozenset(
 
 def _reading_only(action: int, first: str | None, *_: str | None) -> int:
     reads = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-    if action in reads or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _ASKED):
+    # Table functions such as json_each are declared on their first use, which SQLite takes for an update of its schema.
+    declares = action == sqlite3.SQLITE_UPDATE and first == "sqlite_master"
+    if action in reads or declares or (action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _ASKED):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
 
