@@ -42,7 +42,10 @@ def examine(store: Path) -> list[dict[str, str]]:
         ),
     ]
     for module, about, needed in _MODULES:
-        present = importlib.util.find_spec(module) is not None
+        try:
+            present = importlib.util.find_spec(module) is not None
+        except (ImportError, ValueError):
+            present = False
         state = "ok" if present else "missing" if needed else "not installed"
         rows.append({"check": module, "state": state, "about": about})
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
