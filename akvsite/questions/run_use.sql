@@ -13,12 +13,12 @@ SELECT r.id AS run_id,
        CASE r.level WHEN 0 THEN 'off' WHEN 1 THEN 'runner' WHEN 2 THEN 'host' WHEN 3 THEN 'device' ELSE 'edge' END AS level,
        coalesce(h.role, 'unknown') AS role,
        CASE WHEN x.run_name IS NOT NULL THEN 'nothing'
-            WHEN r.level > 0 THEN 'structure'
+            WHEN r.level <> 0 THEN 'structure'
             WHEN r.declared = 0 OR r.host_id IS NULL OR h.role = 'unknown' THEN 'structure'
             WHEN h.role = 'proof' THEN 'speed'
             ELSE 'comparison under the same load' END AS use,
        CASE WHEN x.run_name IS NOT NULL THEN 'excluded on ' || x.date || ': ' || x.because
-            WHEN r.level > 0 THEN 'captured while it ran (level '
+            WHEN r.level <> 0 THEN 'captured while it ran (level '
                 || CASE r.level WHEN 1 THEN 'runner' WHEN 2 THEN 'host' WHEN 3 THEN 'device' ELSE 'edge' END
                 || '): its times are not speed'
             WHEN r.declared = 0 OR r.host_id IS NULL OR h.role = 'unknown'
