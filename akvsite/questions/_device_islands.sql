@@ -9,14 +9,10 @@
 -- @start_ns     when the interval began, ns
 -- @end_ns       when it ended, ns
 -- @covered_to   the latest end before it on that lane, ns; NULL for the first
-SELECT run_id, process_id, device, 'all' AS lane, start_ns, end_ns,
-       max(end_ns) OVER (PARTITION BY run_id, process_id, device ORDER BY start_ns, end_ns DESC
-                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_to
-FROM level3_device
-WHERE kind IN ('kernel', 'copy', 'fill') AND start_ns IS NOT NULL AND end_ns IS NOT NULL
-UNION ALL
-SELECT run_id, process_id, device, kind AS lane, start_ns, end_ns,
-       max(end_ns) OVER (PARTITION BY run_id, process_id, device, kind ORDER BY start_ns, end_ns DESC
-                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_to
-FROM level3_device
-WHERE kind IN ('kernel', 'copy', 'fill') AND start_ns IS NOT NULL AND end_ns IS NOT NULL
+SELECT d.run_id, d.process_id, d.device, l.lane, d.start_ns, d.end_ns,
+       max(d.end_ns) OVER (PARTITION BY d.run_id, d.process_id, d.device, l.lane ORDER BY d.start_ns, d.end_ns DESC
+                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_to
+FROM level3_device d
+JOIN (SELECT 'all' AS lane UNION ALL SELECT 'kernel' UNION ALL SELECT 'copy' UNION ALL SELECT 'fill') l
+  ON l.lane IN ('all', d.kind)
+WHERE d.kind IN ('kernel', 'copy', 'fill') AND d.start_ns IS NOT NULL AND d.end_ns IS NOT NULL

@@ -12,13 +12,9 @@
 -- @device_ns     durations of those records, added up, ns
 -- @calls_linked  calls with at least one device record, counted
 SELECT c.run_id, c.source, c.name, c.kind, count(*) AS calls, sum(c.end_ns - c.start_ns) AS host_ns,
-       sum(c.intervals) AS intervals, sum(c.device_ns) AS device_ns, sum(c.intervals > 0) AS calls_linked
-FROM (
-    SELECT e.run_id, e.source, e.name, e.kind, e.start_ns, e.end_ns, count(l.interval_id) AS intervals,
-           sum(d.end_ns - d.start_ns) AS device_ns
-    FROM level4_edge e
-    LEFT JOIN link l ON l.call_id = e.id
-    LEFT JOIN level3_device d ON d.id = l.interval_id
-    GROUP BY e.run_id, e.id
-) c
+       sum((SELECT count(*) FROM link l WHERE l.call_id = c.id)) AS intervals,
+       sum((SELECT sum(d.end_ns - d.start_ns) FROM link l JOIN level3_device d ON d.id = l.interval_id
+            WHERE l.call_id = c.id)) AS device_ns,
+       sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = c.id)) AS calls_linked
+FROM level4_edge c
 GROUP BY c.run_id, c.source, c.name, c.kind

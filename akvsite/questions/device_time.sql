@@ -12,8 +12,10 @@
 -- @last_ns     last end, ns
 -- @union_ns    time covered by at least one interval, ns
 -- @sum_ns      durations added up, ns
-SELECT run_id, process_id, device, lane, count(*) AS intervals, min(start_ns) AS first_ns, max(end_ns) AS last_ns,
-       sum(max(0, end_ns - max(start_ns, coalesce(covered_to, start_ns)))) AS union_ns,
-       sum(end_ns - start_ns) AS sum_ns
+SELECT DISTINCT run_id, process_id, device, lane, count(*) OVER lane AS intervals, min(start_ns) OVER lane AS first_ns,
+       max(end_ns) OVER lane AS last_ns,
+       sum(max(0, end_ns - max(start_ns, coalesce(covered_to, start_ns)))) OVER lane AS union_ns,
+       sum(end_ns - start_ns) OVER lane AS sum_ns
 FROM _device_islands
-GROUP BY run_id, process_id, device, lane
+-- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
+WINDOW lane AS (PARTITION BY run_id, process_id, device, lane)

@@ -8,15 +8,23 @@
 -- @operators  operators with that name that have device records, counted
 -- @intervals  device records, counted
 -- @device_ns  their durations, added up, ns
-SELECT run_id, name, count(DISTINCT operator_id) AS operators, count(*) AS intervals, sum(duration_ns) AS device_ns
+SELECT DISTINCT run_id, name, sum(operator) OVER operators AS operators, sum(record) OVER operators AS intervals,
+       sum(duration_ns) OVER operators AS device_ns
+-- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
 FROM (
-    SELECT d.run_id, d.end_ns - d.start_ns AS duration_ns,
-           o.name, o.operator_id
-    FROM level3_device d
-    JOIN (SELECT run_id, process_id, external_id, name, min(id) AS operator_id FROM level2_host
-          WHERE external_id IS NOT NULL AND external_id <> 0 AND category = 'operator'
-          GROUP BY run_id, process_id, external_id) o
-      ON o.run_id = d.run_id AND o.process_id = d.process_id AND o.external_id = d.external_id
-    WHERE d.end_ns IS NOT NULL
+    -- operators and device records with one id in one process, the operator that began first at the front
+    SELECT run_id, record, duration_ns, first_value(name) OVER by_id AS name, row_number() OVER by_id = 1 AS operator,
+           first_value(record) OVER by_id = 0 AND max(record) OVER (PARTITION BY run_id, process_id, external_id) AS both
+    FROM (
+        SELECT run_id, process_id, external_id, 0 AS record, id, name, NULL AS duration_ns
+        FROM level2_host
+        WHERE external_id <> 0 AND category = 'operator'
+        UNION ALL
+        SELECT run_id, process_id, external_id, 1 AS record, id, name, end_ns - start_ns AS duration_ns
+        FROM level3_device
+        WHERE external_id <> 0 AND end_ns IS NOT NULL
+    )
+    WINDOW by_id AS (PARTITION BY run_id, process_id, external_id ORDER BY record, id)
 )
-GROUP BY run_id, name
+WHERE both
+WINDOW operators AS (PARTITION BY run_id, name)

@@ -6,7 +6,9 @@
 -- @records  records, counted
 -- @place    where the first of them stood
 -- @raw      the first of them, cut at 300 characters
-SELECT i.run_id, i.path, q.reason, f.records, q.place, substr(q.raw, 1, 300) AS raw
-FROM (SELECT min(id) AS id, count(*) AS records FROM quarantine GROUP BY ingest_id, reason) f
-JOIN quarantine q ON q.id = f.id
-JOIN ingest i ON i.id = q.ingest_id
+SELECT i.run_id, i.path, q.reason, count(*) AS records, q.place, substr(q.raw, 1, 300) AS raw
+FROM ingest i
+JOIN quarantine q ON q.ingest_id = i.id
+GROUP BY i.run_id, i.id, q.reason
+-- SQLite takes columns outside aggregates from the row that has the minimum: place and raw are those of the first
+HAVING min(q.id) > 0

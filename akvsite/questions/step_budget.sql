@@ -7,9 +7,13 @@
 -- @step_id  the step
 -- @region   name of the region; `layer windows` for all of them
 -- @ns       time inside the step, ns
-SELECT run_id, step_id,
-       CASE WHEN layer IS NOT NULL THEN 'layer windows' ELSE name END AS region,
-       sum(outer_ns) AS ns
-FROM _host_outer
-GROUP BY run_id, step_id, region
-HAVING sum(outer_ns) > 0
+SELECT DISTINCT run_id, step_id, region, ns
+-- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
+FROM (
+    SELECT run_id, step_id, region, sum(outer_ns) OVER (PARTITION BY run_id, step_id, region) AS ns
+    FROM (
+        SELECT run_id, step_id, CASE WHEN layer IS NOT NULL THEN 'layer windows' ELSE name END AS region, outer_ns
+        FROM _host_outer
+    )
+)
+WHERE ns > 0

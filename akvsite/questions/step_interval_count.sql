@@ -7,9 +7,8 @@
 -- @warm_up    1 where it is declared as warm-up
 -- @start_ns   when it began on the host, ns
 -- @intervals  device records, counted
-SELECT s.run_id, s.id AS step_id, s.number, s.name, s.warm_up, s.start_ns, count(*) AS intervals
+SELECT c.run_id, s.id AS step_id, s.number, s.name, s.warm_up, s.start_ns, count(*) AS intervals
 FROM level4_edge c
 JOIN link l ON l.call_id = c.id
 JOIN step s ON s.id = c.step_id
-WHERE c.step_id IS NOT NULL
-GROUP BY s.run_id, s.id
+GROUP BY c.run_id, s.id
