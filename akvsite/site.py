@@ -112,7 +112,7 @@ class SiteDesk:
                 name: function
                 for name, function in inspect.getmembers(estimators, inspect.isfunction)
                 if not name.startswith("_")
-                and function.__module__ == estimators.__name__
+                and function.__module__.startswith(estimators.__name__)
                 and function.__doc__
             },
         }

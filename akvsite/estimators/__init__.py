@@ -1,0 +1,66 @@
+"""How numbers get their bands. Every rule was chosen by simulation, which ``tests/calibration`` repeats.
+
+Steps of one run depend on each other, so bands of one run rest on a long-run variance: equal-weighted cosines
+(EWC; Lazarus, Lewis, Stock and Watson, "HAR Inference: Recommendations for Practice", JBES 36(4), 2018),
+which give a t distribution with as many degrees as there are cosines. Runs are the unit of everything said
+about a configuration.
+
+Samples are one-dimensional, in the order in which they happened, finite, integer or float, in ``unit``.
+``cut`` is the number of warm-up samples that the capture declares; it is never chosen from the data. An empty
+sample is ``unknown``; samples that are not numbers are a ``ValueError``. A refusal depends on counts alone,
+never on an effective sample size estimated from the same data: refusing so selects the samples that look too
+good.
+"""
+
+from akvsite.estimators._bounds import student_t
+from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN, STEADY, STEADY_MEAN
+from akvsite.estimators.one_run import (
+    FEWEST_ROUNDS,
+    STEP,
+    UNATTRIBUTED,
+    budget,
+    mean,
+    paired_steps,
+    quantile,
+    quantile_rows,
+    request_quantile,
+    throughput,
+)
+from akvsite.estimators.overlap import overlap_triples
+from akvsite.estimators.runs import (
+    difference_of_paired_runs,
+    difference_of_two_runs,
+    median_run,
+    over_runs,
+    ratio_of_paired_runs,
+    ratio_of_two_runs,
+)
+from akvsite.estimators.shift import DECILES, decile_shift
+
+__all__ = [
+    "DECILES",
+    "FEWEST_ROUNDS",
+    "FEWEST_SAMPLES",
+    "FEWEST_SAMPLES_P99",
+    "ONE_RUN",
+    "STEADY",
+    "STEADY_MEAN",
+    "STEP",
+    "UNATTRIBUTED",
+    "budget",
+    "decile_shift",
+    "difference_of_paired_runs",
+    "difference_of_two_runs",
+    "mean",
+    "median_run",
+    "over_runs",
+    "overlap_triples",
+    "paired_steps",
+    "quantile",
+    "quantile_rows",
+    "ratio_of_paired_runs",
+    "ratio_of_two_runs",
+    "request_quantile",
+    "student_t",
+    "throughput",
+]
