@@ -20,7 +20,7 @@ def one_line(text: object) -> str:
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN else c for c in str(text))
 
 
-class BadInput(Exception):
+class BadInput(Exception):  # noqa: N818 (it reads as what it says: raise BadInput)
     """Input that cannot be used: which file, where in it, and why. Exit code 2.
 
     >>> str(BadInput("trace.json", "not a capture", place="byte 12"))

@@ -91,7 +91,8 @@ class _Checker:
         for key in table:
             if key not in known:
                 raise self.fail(
-                    f"{where}{key}" or "''", f"is not a key of a capture; known here: {', '.join(sorted(known))}"
+                    f"{where}{key}" or "''",
+                    f"is not a key of a capture; known here: {', '.join(sorted(known))}",
                 )
 
     def text(self, data: dict[str, Any], key: str, *, required: bool = False, where: str = "") -> str | None:
