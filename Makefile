@@ -1,7 +1,7 @@
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test bench clean constraints
+.PHONY: help site serve test calibration bench clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,10 @@ test: ## install everything and run every check and every test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
+
+calibration: ## how often the bands really hold: the whole grid, minutes
+	@scripts/setup.sh test
+	$(BIN)/python -m tests.calibration
 
 bench: ## run the benchmarks
 	@scripts/setup.sh site
