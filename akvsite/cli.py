@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from akvsite import __version__
-from akvsite.errors import BadInput, one_line
+from akvsite.errors import BadInput, visible
 
 if TYPE_CHECKING:
     from akvsite.store import Store
@@ -70,18 +70,18 @@ def main() -> None:
 
 def _stop(line: str, code: int) -> None:
     _clear()
-    print(f"akvsite: {one_line(line)}", file=sys.stderr)
+    print(f"akvsite: {visible(line)}", file=sys.stderr)
     sys.exit(code)
 
 
 def _say(line: str = "") -> None:
-    print(one_line(line))
+    print(visible(line))
 
 
 def _progress(line: str) -> None:
     """One line that is written over, and only where a person looks on."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{one_line(line)[:100]}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{visible(line)[:100]}", end="", file=sys.stderr, flush=True)
 
 
 def _clear() -> None:
@@ -417,7 +417,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
         print("none")
         return
     names = list(rows[0])
-    cells = [[one_line("" if row[n] is None else row[n]) for n in names] for row in rows]
+    cells = [[visible("" if row[n] is None else row[n]) for n in names] for row in rows]
     widths = [min(60, max(len(n), *(len(line[i]) for line in cells))) for i, n in enumerate(names)]
     for line in [names, *cells]:
         print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())

@@ -11,10 +11,10 @@ import unicodedata
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 
-def one_line(text: object) -> str:
-    r"""Text for a terminal: what is not seen, ends a line or moves the cursor is spelled out.
+def visible(text: object) -> str:
+    r"""Text from a capture with every character that is not seen, ends a line or moves others, spelled out.
 
-    >>> one_line("a\x1b[2J\nb")
+    >>> visible("a\x1b[2J\nb")
     'a\\u001b[2J\\u000ab'
     """
     return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN else c for c in str(text))

@@ -126,20 +126,23 @@ def page_modules() -> Iterator[Any]:
 
 
 def take_notes(store: Store, folder: Path) -> None:
-    """Bring the store's copy of the ledger and its views up to date. Raises ``BadInput``."""
+    """Make the store's copy of the ledger what ``folder`` holds, and its views what the questions are.
+
+    Raises ``BadInput`` where the folder is missing: its claims and exclusions would be gone from the site in silence.
+    """
+    if not folder.is_dir():
+        raise BadInput(
+            folder,
+            "does not exist: claims, retractions, exclusions and comparisons are kept there; make it or name it with --captures",
+        )
     notes = ledger.load(folder)
     with store.transaction():
         for statement in questions.statements(store.connection):
             store.connection.execute(statement)
         for table in ledger.TABLES:
-            if table != "exclusion":
-                store.connection.execute(f"DELETE FROM {table}")
+            store.connection.execute(f"DELETE FROM {table}")
         for table, row in ledger.rows(notes):
-            names = ", ".join(row)
-            store.connection.execute(
-                f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})",
-                list(row.values()),
-            )
+            store.insert(table, row)
 
 
 def write_pages(store: Store, project: Path, progress: Progress | None = None) -> Built:

@@ -12,7 +12,8 @@ from akvsite.charts._form import AXIS, DOMAIN, GROUPS, HEIGHT, LABELS, LANES, SH
 from akvsite.charts._marks import HOLLOW, band_fill, band_layers, band_notes, band_place, band_row, band_x
 from akvsite.charts._scale import Scale, band_values, scale, unit_of
 from akvsite.charts._seal import ESTIMATE_COLUMNS, estimate_cells, sealed, skeleton, told
-from akvsite.charts._text import LINE, labels, said, shortened, visible
+from akvsite.charts._text import LINE, labels, said, shortened
+from akvsite.errors import visible
 
 __all__ = [
     "AXIS",

@@ -21,7 +21,8 @@ from akvsite.charts._form import (
     SHOW_GROUPS,
 )
 from akvsite.charts._scale import Scale
-from akvsite.charts._text import said, shortened, visible
+from akvsite.charts._text import said, shortened
+from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
 #: An open ring, as a path: a legend keeps a shape, but not that a fill is clear.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from akvsite.charts._text import visible
+from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
 _TIME: Final = (("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9))

@@ -12,7 +12,8 @@ from altair.utils import schemapi
 from akvsite.charts._drawing import MAX_ROWS, Drawing, Headline, Spec
 from akvsite.charts._form import HEIGHT, filled
 from akvsite.charts._look import DARK, LIGHT, _colors, _config, _over
-from akvsite.charts._text import broken, said, shortened, visible
+from akvsite.charts._text import broken, said, shortened
+from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
 

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
 #: Where title and footer lines break; the page's script breaks them again for the width it has.
 LINE: Final = 60
-
-
-def visible(text: object) -> str:
-    """Text from a capture with every character that is not seen, or that moves others, spelled out."""
-    return "".join(
-        f"\\u{ord(char):04x}" if unicodedata.category(char) in _UNSEEN else char for char in str(text)
-    )
-
-
-#: Control, format (bidirectional overrides among them), surrogate, unassigned, line and paragraph separators.
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,8 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
-from akvsite.charts import Drawing, visible
+from akvsite.charts import Drawing
+from akvsite.errors import visible
 
 #: Rows of a chart's table on the page; the CSV file has all.
 TABLE_ROWS: Final = 40

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from akvsite.charts import visible
+from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
 #: Characters that mean something to Markdown or HTML; written as entities they are only themselves.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from akvsite.charts import visible
+from akvsite.errors import visible
 
 
 def quoted(body: str) -> str:
