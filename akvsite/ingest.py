@@ -273,19 +273,20 @@ def _ingest_one(
                 "UPDATE run SET level = max(level, ?) WHERE id = ?", [capture.level, run_id]
             )
         writer = RowWriter(store, run_id)
+        steps = _Steps(store, run_id, again=outcome.action == "read again")
         shared: dict[int | None, _Members] = {}
         for source in capture.sources:
             progress(f"{capture.name}: {source.name}")
             members = (
                 shared.setdefault(source.rank, _Members(keyed=True)) if source.level_file else _Members()
             )
-            file = _File(store, writer, run_id, source, outcome, members)
+            file = _File(store, writer, steps, run_id, source, outcome, members)
             file.ingest(hashes[source.name])
             if not source.level_file:
                 _write_links(store, run_id, members, outcome)
         for members in shared.values():
             _write_links(store, run_id, members, outcome)
-        _finish(store, run_id, capture.manifest)
+        _finish(store, run_id, capture.manifest, steps)
     return outcome
 
 
@@ -369,6 +370,46 @@ class _Members:
         self.intervals_of = 0
 
 
+class _Steps:
+    """The step of each host row, found as the rows are written: to change them afterwards takes as long again.
+
+    ``late`` says that steps came after rows that may belong to them, so that all have to be looked at in the end.
+    """
+
+    def __init__(self, store: Store, run_id: int, *, again: bool) -> None:
+        self.late = again
+        self._store = store
+        self._run_id = run_id
+        self._steps: link.Steps | None = None
+        self._asked = False
+
+    def of(self, table: str, rows: pa.Table, processes: Ints) -> Ints | None:
+        """The step of each of ``rows`` (n,), 0 for none; None for tables that know no steps."""
+        if table == "step":
+            self._steps = None
+            self.late |= self._asked
+        if table not in link.STEP_TABLES or "start_ns" not in rows.column_names:
+            return None
+        starts = rows.column("start_ns")
+        self._asked = True
+        if not pa.types.is_integer(starts.type):
+            self.late = True
+            return None
+        if self._steps is None:
+            self._steps = self._read()
+        return self._steps.at(processes, _int64(starts), _known(starts))
+
+    def _read(self) -> link.Steps:
+        self._store.connection.execute(link.NESTED_STATEMENT, {"run": self._run_id})
+        found = self._store.rows(link.STEPS_QUERY, [self._run_id])
+        never = np.iinfo(np.int64).min
+        ids, processes, starts, ends = (
+            np.array([never if row[name] is None else row[name] for row in found], dtype=np.int64)
+            for name in ("id", "process_id", "start_ns", "end_ns")
+        )
+        return link.Steps(ids, processes, starts, ends)
+
+
 class _File:
     """One file on its way into the store."""
 
@@ -376,6 +417,7 @@ class _File:
         self,
         store: Store,
         writer: RowWriter,
+        steps: _Steps,
         run_id: int,
         source: Source,
         outcome: Outcome,
@@ -383,6 +425,7 @@ class _File:
     ) -> None:
         self.store = store
         self.writer = writer
+        self.steps = steps
         self.run_id = run_id
         self.source = source
         self.outcome = outcome
@@ -482,7 +525,7 @@ class _File:
         try:
             rows = self.admit(part)
             processes = self.processes_of(rows)
-            ids = self.writer.write(part.table, rows, processes)
+            ids = self.writer.write(part.table, rows, processes, self.steps.of(part.table, rows, processes))
         except (ValueError, pa.ArrowException) as error:
             raise BadInput(
                 self.source.path, f"{next(iter(str(error).splitlines()), 'cannot be read')}"
@@ -593,15 +636,16 @@ def _write_links(store: Store, run_id: int, members: _Members, outcome: Outcome)
         )
 
 
-def _finish(store: Store, run_id: int, declared: Manifest | None) -> None:
+def _finish(store: Store, run_id: int, declared: Manifest | None, steps: _Steps) -> None:
     """What needs all rows of the run: warm-up, the step of each host row, and what was seen."""
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
     if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
         store.connection.execute(link.NESTED_STATEMENT, parameters)
         if parameters["cut"]:
             store.connection.execute(link.WARM_UP_STATEMENT, parameters)
-        for statement in link.STEP_STATEMENTS:
-            store.connection.execute(statement, parameters)
+        if steps.late:
+            for statement in link.STEP_STATEMENTS:
+                store.connection.execute(statement, parameters)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)

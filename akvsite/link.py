@@ -144,8 +144,11 @@ WARM_UP_STATEMENT = """
         WHERE place <= :cut)
     """
 
-#: A host row belongs to the step in which it began, found by one index look-up a row (steps of a process follow each
-#: other; where they overlap the one that began last is taken).
+#: Tables whose rows know their step.
+STEP_TABLES = ("level1_runner", "level2_host", "level4_edge")
+
+#: A host row belongs to the step in which it began (steps of a process follow each other; where they overlap the one
+#: that began last is taken). ``Steps`` says the same of rows on their way in; this is for rows that came first.
 STEP_STATEMENTS: tuple[str, ...] = tuple(
     f"""
     UPDATE {table} SET step_id = (
@@ -157,5 +160,29 @@ STEP_STATEMENTS: tuple[str, ...] = tuple(
       AND start_ns >= (SELECT min(start_ns) FROM step WHERE run_id = :run)
       AND start_ns < (SELECT max(end_ns) FROM step WHERE run_id = :run)
     """
-    for table in ("level1_runner", "level2_host", "level4_edge")
+    for table in STEP_TABLES
 )
+
+#: What ``Steps`` is made of.
+STEPS_QUERY = "SELECT id, process_id, start_ns, end_ns FROM step WHERE run_id = ? AND nested = 0 AND start_ns IS NOT NULL"
+
+
+class Steps:
+    """The steps of a run, by process and start: int64 (n,) each, the end of an unfinished step below every time."""
+
+    def __init__(self, ids: Ids, processes: Ids, starts: Ids, ends: Ids) -> None:
+        self._of: dict[int, tuple[Ids, Ids, Ids]] = {}
+        order = np.lexsort((ids, starts))
+        for process in np.unique(processes).tolist():
+            mine = order[processes[order] == process]
+            self._of[process] = (ids[mine], starts[mine], ends[mine])
+
+    def at(self, processes: Ids, times: Ids, known: npt.NDArray[np.bool_]) -> Ids:
+        """The step of each row that began at ``times`` (n,), where its start is ``known``; 0 for none."""
+        found = np.zeros(len(times), dtype=np.int64)
+        for process, (ids, starts, ends) in self._of.items():
+            rows = np.flatnonzero(known & (processes == process))
+            last = np.searchsorted(starts, times[rows], side="right") - 1
+            inside = (last >= 0) & (ends[last] > times[rows])
+            found[rows[inside]] = ids[last[inside]]
+        return found
