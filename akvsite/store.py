@@ -18,8 +18,9 @@ import numpy as np
 import pyarrow as pa
 import sqlite_utils
 
+from akvsite.conform import captured_columns, conform
 from akvsite.errors import BadInput
-from akvsite.tables import TABLES, captured_columns, conform
+from akvsite.tables import TABLES
 
 BUSY_SECONDS = 30.0
 

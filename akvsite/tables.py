@@ -7,108 +7,17 @@ nanoseconds on the capture's own axis; ids are 64-bit and kept as the two's comp
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated
 
-import pyarrow as pa
-
-#: Raised with every change of a table; ``store`` holds the migration that goes with each.
-SCHEMA_VERSION = 1
+from akvsite.columns import Col, Row, Table, described
 
 LEVELS: tuple[str, ...] = ("off", "runner", "host", "device", "edge")
-
-
-@dataclass(frozen=True)
-class Col:
-    """What a column holds, in words, with its unit; ``unsigned`` marks 64-bit ids kept as two's complement."""
-
-    about: str
-    unit: str | None = None
-    unsigned: bool = False
-
-
-@dataclass(frozen=True)
-class Column:
-    name: str
-    kind: type
-    nullable: bool
-    about: str
-    unit: str | None
-    unsigned: bool
-
-    @property
-    def sql_type(self) -> str:
-        return {int: "INTEGER", str: "TEXT", float: "REAL"}[self.kind]
-
-    @property
-    def arrow_type(self) -> pa.DataType:
-        return {int: pa.int64(), str: pa.string(), float: pa.float64()}[self.kind]
-
-
-@dataclass(frozen=True)
-class Table:
-    name: str
-    about: str
-    columns: tuple[Column, ...]
-    key: str
-    foreign: tuple[str, ...]
-    unique: tuple[str, ...]
-    indexes: tuple[str, ...]
-
-    def column(self, name: str) -> Column:
-        return next(c for c in self.columns if c.name == name)
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        return tuple(c.name for c in self.columns)
-
-    def ddl(self) -> list[str]:
-        """The statements that make this table, STRICT, with its keys and indexes."""
-        lines = [
-            f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}"
-            for c in self.columns
-            if c.name != "id"
-        ]
-        if self.key == "id":
-            lines.insert(0, "id INTEGER PRIMARY KEY")
-        else:
-            lines.append(f"PRIMARY KEY ({self.key})")
-        lines += [f"UNIQUE ({u})" for u in self.unique]
-        lines += list(self.foreign)
-        statements = [f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + "\n) STRICT"]
-        for number, index in enumerate(self.indexes):
-            statements.append(f"CREATE INDEX {self.name}_{number} ON {self.name} ({index})")
-        return statements
-
-    def arrow_schema(self) -> pa.Schema:
-        """The Arrow schema of a whole row, in column order, with the column's words as metadata."""
-        return pa.schema(
-            [
-                pa.field(
-                    c.name,
-                    c.arrow_type,
-                    nullable=c.nullable,
-                    metadata={"about": c.about, **({"unit": c.unit} if c.unit else {})},
-                )
-                for c in self.columns
-            ]
-        )
-
 
 OF_RUN = "FOREIGN KEY (run_id) REFERENCES run (id) ON DELETE CASCADE"
 # One index serves the cascade, the insert check and every question about one run.
 OF_PROCESS = "FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE"
 BY_PROCESS_AND_TIME = "run_id, process_id, start_ns"
-
-
-@dataclass
-class Row:
-    __key__: ClassVar[str] = "id"
-    __foreign__: ClassVar[tuple[str, ...]] = ()
-    __unique__: ClassVar[tuple[str, ...]] = ()
-    __indexes__: ClassVar[tuple[str, ...]] = ()
 
 
 RunId = Annotated[int, Col("the run this row belongs to")]
@@ -531,28 +440,7 @@ class Retraction(Row):
     body: Annotated[str, Col("its text, Markdown")]
 
 
-def _describe(cls: type[Row]) -> Table:
-    name = "".join(f"_{ch.lower()}" if ch.isupper() else ch for ch in cls.__name__).lstrip("_")
-    columns = []
-    for column, hint in get_type_hints(cls, include_extras=True).items():
-        if get_origin(hint) is not Annotated:
-            continue
-        kind, col = get_args(hint)
-        members = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-        bare = [m for m in members if m is not type(None)]
-        columns.append(Column(column, bare[0], len(bare) != len(members), col.about, col.unit, col.unsigned))
-    return Table(
-        name=name,
-        about=(cls.__doc__ or "").strip(),
-        columns=tuple(columns),
-        key=cls.__key__,
-        foreign=cls.__foreign__,
-        unique=cls.__unique__,
-        indexes=cls.__indexes__,
-    )
-
-
-TABLES: dict[str, Table] = {t.name: t for t in map(_describe, Row.__subclasses__())}
+TABLES: dict[str, Table] = {t.name: t for t in map(described, Row.__subclasses__())}
 
 #: Tables that a capture may fill, in the order in which a reader's rows may arrive.
 CAPTURED: tuple[str, ...] = (
@@ -571,75 +459,3 @@ def signed64(value: int) -> int:
     if 0 <= value < 2**64:
         return value - 2**64
     raise OverflowError(f"{value} does not fit in 64 bits")
-
-
-def conform(table: str, rows: pa.Table) -> pa.Table:
-    """``rows`` with exactly the captured columns of ``table``, typed; missing columns become NULL.
-
-    Raises ``ValueError`` that names the column where one is unknown or there twice, where a required one is missing
-    or holds NULL, or where a type does not fit.
-    """
-    described = TABLES[table]
-    present = rows.column_names
-    for name in present:
-        if name not in {"process", *(c.name for c in captured_columns(described))}:
-            raise ValueError(f"column {name!r} is not a column of {table} that a capture fills")
-        if present.count(name) > 1:
-            raise ValueError(f"column {name!r} of {table} is there twice")
-    arrays: list[pa.ChunkedArray | pa.Array] = []
-    names: list[str] = []
-    for column in captured_columns(described):
-        if column.name in present:
-            array = rows.column(column.name)
-            try:
-                array = _cast(array, column)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
-                raise ValueError(f"column {column.name!r} of {table}: {_first_line(error)}") from error
-        elif column.nullable:
-            array = pa.nulls(rows.num_rows, column.arrow_type)
-        else:
-            raise ValueError(f"column {column.name!r} of {table} is missing")
-        if not column.nullable and array.null_count:
-            raise ValueError(
-                f"column {column.name!r} of {table} may not be empty; it is in {array.null_count} rows"
-            )
-        arrays.append(array)
-        names.append(column.name)
-    return pa.table(arrays, names=names)
-
-
-def _cast(array: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if column.unsigned and pa.types.is_uint64(kind):
-        # The same 64 bits, read as signed: SQLite has no unsigned integers.
-        plain = array.cast(pa.uint64())
-        return pa.chunked_array([chunk.view(pa.int64()) for chunk in plain.chunks], type=pa.int64())
-    # Arrow would turn a timestamp of milliseconds into a count of them, and "12" into 12: units are never guessed.
-    if not _FITS[column.kind](kind) and not pa.types.is_null(kind):
-        raise pa.ArrowTypeError(f"must hold {_WORDS[column.kind]}, not {kind}")
-    cast = array.cast(column.arrow_type)
-    if column.kind is str:
-        cast.validate(full=True)
-    return cast
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    # Pids, threads and queues are text here and numbers in many files.
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind))
-
-
-_FITS: dict[type, Callable[[pa.DataType], bool]] = {int: _is_number, float: _is_number, str: _is_text}
-_WORDS: dict[type, str] = {int: "whole numbers", float: "numbers", str: "text"}
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
-
-
-def captured_columns(table: Table) -> Iterable[Column]:
-    """The columns that a reader fills: all but the ids that the store gives."""
-    return (c for c in table.columns if c.name not in ("id", "run_id", "process_id", "step_id", "nested"))

@@ -12,8 +12,9 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from akvsite import ingest
+from akvsite.conform import captured_columns
 from akvsite.store import Store
-from akvsite.tables import TABLES, captured_columns
+from akvsite.tables import TABLES
 
 Rows = Iterable[Mapping[str, Any]] | pa.Table
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from akvsite import ledger, manifest
-from akvsite.tables import conform
+from akvsite.conform import conform
 
 CAPTURES = Path(__file__).resolve().parent.parent / "captures"
 FOLDERS = sorted(path.parent for path in CAPTURES.glob(f"*/{manifest.FILE_NAME}"))

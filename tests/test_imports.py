@@ -40,7 +40,17 @@ def test_files_of_one_room_do_not_know_each_other(room: str, graph: grimp.Import
 
 
 def test_vocabularies_know_no_room(graph: grimp.ImportGraph) -> None:
-    vocabulary = {"tables", "reading", "estimate", "estimators", "calls", "manifest", "errors"}
+    vocabulary = {
+        "columns",
+        "conform",
+        "tables",
+        "reading",
+        "estimate",
+        "estimators",
+        "calls",
+        "manifest",
+        "errors",
+    }
     for name in vocabulary:
         known = {m.split(".")[1] for m in graph.find_upstream_modules(f"akvsite.{name}", as_package=True)}
         assert known <= vocabulary, name

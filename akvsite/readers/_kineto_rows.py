@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from akvsite.calls import kind_of_call
+from akvsite.conform import captured_columns
 from akvsite.readers import _kineto_words as words
 from akvsite.readers._held import Held
 from akvsite.readers._kineto_events import NO_ARGS, NOT_WHOLE, Args, Chunk, Event, clean
 from akvsite.readers._kineto_values import FAR, LEAST, MOST, Open, Processes, Texts, nanoseconds, shape, whole
 from akvsite.reading import Rejected
-from akvsite.tables import TABLES, captured_columns
+from akvsite.tables import TABLES
 
 #: The process of a device row, until the file's profiled process is known.
 DEVICE = -1

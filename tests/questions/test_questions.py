@@ -17,8 +17,9 @@ import pytest
 from bundles import arrow, write_rows
 
 from akvsite import ingest, questions, site
+from akvsite.conform import captured_columns
 from akvsite.store import Store
-from akvsite.tables import TABLES, captured_columns
+from akvsite.tables import TABLES
 
 HERE = Path(__file__).parent
 CASES = sorted(path.name for path in HERE.glob("*.case"))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from akvsite.conform import conform
 from akvsite.reading import Counted, Ending, Fact, Part, Process, Reader, Rejected, Rows
-from akvsite.tables import conform
 
 REAL = Path(__file__).parents[3] / "shared" / "real"
 
