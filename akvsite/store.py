@@ -24,10 +24,6 @@ from akvsite.tables import TABLES
 
 BUSY_SECONDS = 30.0
 
-#: Pages of the store kept in memory while it is written, KiB. The usual 2 MB make a capture of 150,000 rows write
-#: the pages of its indexes again and again.
-CACHE_KIB = 16_384
-
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
@@ -78,7 +74,6 @@ class Store:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             _prepare(connection)
             _journal(connection)
-            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             store = cls(connection, path)
             store._migrate()
         except BaseException as error:
