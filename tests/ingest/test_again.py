@@ -125,7 +125,7 @@ def test_a_better_reader_reads_again(store: Path, tmp_path: Path, monkeypatch: p
     assert actions(store, *paths) == ["unchanged", "read again"]
     monkeypatch.setattr(bundle.LevelFile, "VERSION", 900)
     assert actions(store, *paths) == ["read again", "unchanged"]
-    monkeypatch.setattr(ingest, "VERSION", ingest.VERSION + 1)
+    monkeypatch.setattr("akvsite.ingest._captures.VERSION", ingest.VERSION + 1)
     assert actions(store, *paths) == ["read again", "read again"]
     assert ask(store, "SELECT name, steps, host_rows FROM run_list ORDER BY name") == [
         {"name": "off", "steps": 3, "host_rows": 0},

@@ -219,12 +219,12 @@ def test_an_interrupt_leaves_a_line_a_code_and_whole_captures(captures: Path, tm
     """SIGINT arrives when the second capture is half written, whatever the speed of the machine."""
     store = tmp_path / "akvsite.db"
     program = (
-        "import os, signal\nfrom akvsite import cli, ingest\n"
-        "write = ingest._write_links\n"
+        "import os, signal\nfrom akvsite import cli\nfrom akvsite.ingest import _run\n"
+        "write = _run._write_links\n"
         "def links(store, run_id, *rest):\n"
         "    write(store, run_id, *rest)\n"
         "    if run_id == 2: os.kill(os.getpid(), signal.SIGINT)\n"
-        "ingest._write_links = links\ncli.main()\n"
+        "_run._write_links = links\ncli.main()\n"
     )
     words = ["ingest", str(captures), "--store", str(store)]
     done = subprocess.run(

@@ -1,0 +1,278 @@
+"""One file on its way into the store: its parts become rows, with processes, steps and ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from akvsite import link
+from akvsite.errors import BadInput
+from akvsite.ingest._captures import Outcome, Source
+from akvsite.reading import Counted, Ending, Fact, Part, Process, Rejected, Rows
+from akvsite.store import RowWriter, Store
+
+Ints = npt.NDArray[np.int64]
+
+
+class Members:
+    """The processes of one file, or of the level files of one rank, and the ids that their rows carry."""
+
+    def __init__(self, *, keyed: bool = False) -> None:
+        self.process_ids: Ints = np.zeros(0, dtype=np.int64)
+        self.gathered = link.Gathered(keyed)
+        #: The file whose intervals were gathered last: what is left unlinked is counted there.
+        self.intervals_of = 0
+
+
+class Steps:
+    """The step of each host row, found as the rows are written: to change them afterwards takes as long again.
+
+    ``late`` says that steps came after rows that may belong to them, so that all have to be looked at in the end.
+    """
+
+    def __init__(self, store: Store, run_id: int, *, again: bool) -> None:
+        self.late = again
+        self._store = store
+        self._run_id = run_id
+        self._steps: link.Steps | None = None
+        self._asked = False
+
+    def of(self, table: str, rows: pa.Table, processes: Ints) -> Ints | None:
+        """The step of each of ``rows`` (n,), 0 for none; None for tables that know no steps."""
+        if table == "step":
+            self._steps = None
+            self.late |= self._asked
+        if table not in link.STEP_TABLES or "start_ns" not in rows.column_names:
+            return None
+        starts = rows.column("start_ns")
+        self._asked = True
+        if not pa.types.is_integer(starts.type):
+            self.late = True
+            return None
+        if self._steps is None:
+            self._steps = self._read()
+        return self._steps.at(processes, _int64(starts), _known(starts))
+
+    def _read(self) -> link.Steps:
+        self._store.connection.execute(link.NESTED_STATEMENT, {"run": self._run_id})
+        found = self._store.rows(link.STEPS_QUERY, [self._run_id])
+        never = np.iinfo(np.int64).min
+        ids, processes, starts, ends = (
+            np.array([never if row[name] is None else row[name] for row in found], dtype=np.int64)
+            for name in ("id", "process_id", "start_ns", "end_ns")
+        )
+        return link.Steps(ids, processes, starts, ends)
+
+
+class File:
+    """One file on its way into the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: RowWriter,
+        steps: Steps,
+        run_id: int,
+        source: Source,
+        outcome: Outcome,
+        members: Members,
+    ) -> None:
+        self.store = store
+        self.writer = writer
+        self.steps = steps
+        self.run_id = run_id
+        self.source = source
+        self.outcome = outcome
+        self.members = members
+        self.ingest_id = 0
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.refused: Counter[tuple[str, str]] = Counter()
+
+    def ingest(self, digest: str) -> None:
+        source = self.source
+        self.ingest_id = self.store.insert(
+            "ingest",
+            {
+                "run_id": self.run_id,
+                "path": source.name,
+                "format": source.format,
+                "reader_version": source.made_by,
+                "sha256": digest,
+                "bytes": source.path.stat().st_size,
+                "truncated": 0,
+                "last_ns": None,
+            },
+        )
+        for part in source.read():
+            self.take(part)
+        self.settle()
+        self.store.connection.executemany(
+            "INSERT INTO ingest_count (ingest_id, what, fate, count) VALUES (?, ?, ?, ?)",
+            [(self.ingest_id, what, fate, count) for (what, fate), count in sorted(self.counts.items())],
+        )
+        self.outcome.counts.update(self.counts)
+
+    def take(self, part: Part) -> None:
+        match part:
+            case Rows():
+                self.write(part)
+            case Process():
+                self.name_process(part)
+            case Counted():
+                self.counts[part.what, part.fate] += part.count
+            case Rejected():
+                self.reject(part)
+            case Fact():
+                self.store.connection.execute(
+                    "INSERT OR REPLACE INTO run_fact (run_id, ingest_id, part, key, value) VALUES (?, ?, ?, ?, ?)",
+                    [self.run_id, self.ingest_id, part.part, part.key, part.value],
+                )
+            case Ending():
+                self.end(part)
+
+    def reject(self, part: Rejected) -> None:
+        self.store.insert(
+            "quarantine",
+            {"ingest_id": self.ingest_id, "reason": part.reason, "place": part.place, "raw": part.raw},
+        )
+
+    def end(self, part: Ending) -> None:
+        self.store.connection.execute(
+            "UPDATE ingest SET truncated = ?, last_ns = ? WHERE id = ?",
+            [int(part.truncated), part.last_ns, self.ingest_id],
+        )
+        if part.truncated:
+            self.outcome.truncated.append(self.source.name)
+        for how, count in part.repaired.items():
+            self.counts["repaired value", how] += count
+            self.outcome.notes.append(f"{count:,} {'value' if count == 1 else 'values'} repaired: {how}")
+
+    def name_process(self, process: Process) -> None:
+        row_id = self.process_id(process.index)
+        rank = self.source.rank if self.source.rank is not None else process.rank
+        self.store.connection.execute(
+            "UPDATE process SET pid = ?, rank = ?, name = ? WHERE id = ?",
+            [process.pid, rank, process.name, row_id],
+        )
+
+    def process_id(self, index: int) -> int:
+        # Rows may come before the record that names their process: it gets its row with the first of either.
+        known = self.members.process_ids
+        if index >= len(known):
+            known = np.zeros(index + 1, dtype=np.int64)
+            known[: len(self.members.process_ids)] = self.members.process_ids
+            self.members.process_ids = known
+        if not known[index]:
+            known[index] = self.store.insert(
+                "process",
+                {
+                    "run_id": self.run_id,
+                    "ingest_id": self.ingest_id,
+                    "pid": "unknown",
+                    "rank": self.source.rank,
+                    "name": None,
+                },
+            )
+        return int(known[index])
+
+    def write(self, part: Rows) -> None:
+        try:
+            rows = self.admit(part)
+            processes = self.processes_of(rows)
+            ids = self.writer.write(part.table, rows, processes, self.steps.of(part.table, rows, processes))
+        except (ValueError, pa.ArrowException) as error:
+            raise BadInput(
+                self.source.path, f"{next(iter(str(error).splitlines()), 'cannot be read')}"
+            ) from error
+        if not len(ids) or "correlation" not in rows.column_names:
+            return
+        gathered = self.members.gathered
+        known = _known(rows.column("correlation"))
+        keys = _int64(rows.column("correlation"))[known]
+        if part.table == "level4_edge":
+            gathered.call_ids.append(ids[known])
+            gathered.call_processes.append(processes[known])
+            gathered.call_correlations.append(keys)
+        elif part.table == "level3_device":
+            gathered.keyed &= "process" in rows.column_names
+            self.members.intervals_of = self.ingest_id
+            gathered.interval_ids.append(ids[known])
+            gathered.interval_processes.append(processes[known])
+            gathered.interval_correlations.append(keys)
+
+    def settle(self) -> None:
+        """Each record has one fate: what went to the quarantine here is no longer counted as a row."""
+        for (table, fate), count in self.refused.items():
+            left = count
+            for (what, stored), had in list(self.counts.items()):
+                if stored == table and left:
+                    moved = min(had, left)
+                    left -= moved
+                    self.counts[what, stored] -= moved
+                    self.counts[what, fate] += moved
+            if left:
+                self.counts[f"row of {table}", fate] += left
+        self.counts += Counter()
+
+    def admit(self, part: Rows) -> pa.Table:
+        """The rows whose times can be: the others go to the quarantine with the reason."""
+        rows = part.rows
+        for name in rows.column_names:
+            kind = rows.schema.field(name).type
+            if name.endswith("_ns") and pa.types.is_uint64(kind):
+                rows = self.keep(
+                    rows,
+                    pc.less(rows.column(name), pa.scalar(2**63, pa.uint64())),
+                    part.table,
+                    f"{name} beyond 2^63 - 1",
+                )
+        if "start_ns" in rows.column_names and "end_ns" in rows.column_names:
+            start, end = rows.column("start_ns"), rows.column("end_ns")
+            if pa.types.is_integer(start.type) and pa.types.is_integer(end.type):
+                rows = self.keep(
+                    rows,
+                    pc.greater_equal(end.cast(pa.int64()), start.cast(pa.int64())),
+                    part.table,
+                    "ends before it begins",
+                )
+        return rows
+
+    def keep(self, rows: pa.Table, good: pa.ChunkedArray, table: str, reason: str) -> pa.Table:
+        good = pc.fill_null(good, True)
+        refused = rows.filter(pc.invert(good))
+        if not refused.num_rows:
+            return rows
+        for row in refused.to_pylist():
+            raw = ", ".join(f"{k}={v!r}" for k, v in row.items() if v is not None)
+            self.reject(Rejected(reason, f"row of {table}", raw))
+        self.refused[table, f"quarantine: {reason}"] += refused.num_rows
+        return rows.filter(good)
+
+    def processes_of(self, rows: pa.Table) -> Ints:
+        if "process" not in rows.column_names:
+            return np.full(rows.num_rows, self.process_id(0), dtype=np.int64)
+        local = rows.column("process")
+        if not pa.types.is_integer(local.type) or local.null_count:
+            raise BadInput(self.source.path, "column 'process' must hold whole numbers")
+        index = local.to_numpy()
+        for one in np.unique(index):
+            if not 0 <= one < 100_000:
+                raise BadInput(
+                    self.source.path, f"column 'process' holds {one}, which is not a number of a process"
+                )
+            self.process_id(int(one))
+        owners: Ints = self.members.process_ids[index]
+        return owners
+
+
+def _known(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    return np.asarray(pc.is_valid(column).to_numpy(), dtype=bool)
+
+
+def _int64(column: pa.ChunkedArray) -> Ints:
+    bits: Ints = pc.fill_null(column, 0).to_numpy().astype(np.int64, copy=False)
+    return bits

@@ -1,0 +1,207 @@
+"""One run, one transaction: what is in the store already, what would be lost, and what needs all rows of a run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from akvsite import link, manifest, questions
+from akvsite.errors import BadInput
+from akvsite.ingest._captures import Capture, Outcome, Progress, one_role_a_host
+from akvsite.ingest._file import File, Members, Steps
+from akvsite.manifest import Manifest
+from akvsite.store import RowWriter, Store
+from akvsite.tables import LEVELS
+
+
+def ingest(
+    store: Store, captures: Iterable[Capture], *, replace: bool = False, progress: Progress | None = None
+) -> Iterator[Outcome]:
+    """Read each capture into the store, one transaction each, and say what was done.
+
+    Raises ``BadInput``; the captures before it are whole in the store, the one that raised is not there at all.
+    """
+    captures = list(captures)
+    together = one_role_a_host(captures)
+    for capture in captures:
+        yield _ingest_one(store, capture, together, replace, progress or (lambda _: None))
+
+
+def install_views(store: Store) -> None:
+    """Make the store's views equal to the questions."""
+    with store.transaction():
+        for statement in questions.statements(store.connection):
+            store.connection.execute(statement)
+
+
+def take_statistics(store: Store) -> None:
+    """Let the planner know the tables, once their rows are there."""
+    # Without statistics the planner takes any index that begins with the run for as good as one by id.
+    store.connection.execute("PRAGMA analysis_limit = 1000")
+    store.connection.execute("PRAGMA optimize = 0x10002")
+
+
+def _ingest_one(
+    store: Store, capture: Capture, together: frozenset[str], replace: bool, progress: Progress
+) -> Outcome:
+    hashes = {source.name: _sha256(source.path) for source in capture.sources}
+    wanted = {(s.name, hashes[s.name], s.format, s.made_by) for s in capture.sources}
+    outcome = Outcome(capture.name, "stored")
+    with store.transaction():
+        run_id = store.one("SELECT id FROM run WHERE name = ?", [capture.name])
+        if run_id is not None:
+            known = {
+                (r["path"], r["sha256"], r["format"], r["reader_version"])
+                for r in store.rows(
+                    "SELECT path, sha256, format, reader_version FROM ingest WHERE run_id = ?", [run_id]
+                )
+            }
+            if wanted <= known and (capture.manifest is None or wanted == known):
+                outcome.action = "unchanged"
+                return outcome
+            _refuse_loss(store, capture, run_id, hashes, replace)
+            outcome.action = "read again"
+            if capture.manifest is not None:
+                store.connection.execute("DELETE FROM run WHERE id = ?", [run_id])
+                run_id = None
+            else:
+                for source in capture.sources:
+                    store.connection.execute(
+                        "DELETE FROM ingest WHERE run_id = ? AND path = ?", [run_id, source.name]
+                    )
+        if run_id is None:
+            run_id = _insert_run(store, capture, together)
+        else:
+            store.connection.execute(
+                "UPDATE run SET level = max(level, ?) WHERE id = ?", [capture.level, run_id]
+            )
+        writer = RowWriter(store, run_id)
+        steps = Steps(store, run_id, again=outcome.action == "read again")
+        shared: dict[int | None, Members] = {}
+        for source in capture.sources:
+            progress(f"{capture.name}: {source.name}")
+            members = shared.setdefault(source.rank, Members(keyed=True)) if source.level_file else Members()
+            file = File(store, writer, steps, run_id, source, outcome, members)
+            file.ingest(hashes[source.name])
+            if not source.level_file:
+                _write_links(store, run_id, members, outcome)
+        for members in shared.values():
+            _write_links(store, run_id, members, outcome)
+        _finish(store, run_id, capture.manifest, steps)
+    return outcome
+
+
+def _refuse_loss(store: Store, capture: Capture, run_id: int, hashes: dict[str, str], replace: bool) -> None:
+    """Nothing that the store has goes away unless ``--replace`` says so; the same bytes may be read again."""
+    if store.one("SELECT declared FROM run WHERE id = ?", [run_id]) and capture.manifest is None:
+        raise BadInput(
+            capture.sources[0].path,
+            f"run {capture.name!r} is declared by a capture.toml, which names its files; give --run NAME for another run",
+        )
+    stored = store.rows("SELECT path, sha256 FROM ingest WHERE run_id = ?", [run_id])
+    for row in stored:
+        path, digest = row["path"], row["sha256"]
+        if replace or path == manifest.FILE_NAME or hashes.get(path) == digest:
+            continue
+        if path in hashes:
+            raise BadInput(
+                next(s.path for s in capture.sources if s.name == path),
+                f"run {capture.name!r} is in the store with other content; "
+                "give --run NAME for another run, or --replace",
+            )
+        if capture.manifest is not None and digest not in hashes.values():
+            raise BadInput(
+                capture.manifest.folder,
+                f"run {capture.name!r} is in the store with a file {path!r} that is not here; --replace leaves it out",
+            )
+
+
+def _host(store: Store, declared: Manifest, together: frozenset[str]) -> int:
+    """The row of the run's host. Its role may change only where every run that was made on it says so."""
+    found = store.rows("SELECT id, role FROM host WHERE name = ?", [declared.host])
+    if not found:
+        return store.insert("host", {"name": declared.host, "role": declared.role})
+    host_id: int = found[0]["id"]
+    if found[0]["role"] != declared.role:
+        others = {
+            r["name"] for r in store.rows("SELECT name FROM run WHERE host_id = ?", [host_id])
+        } - together
+        if others:
+            raise BadInput(
+                declared.folder / manifest.FILE_NAME,
+                f"host {declared.host!r} is {declared.role!r} here and {found[0]['role']!r} in run {min(others)!r}; "
+                "a host has one role: give the other role another host name",
+                place="host.role",
+            )
+        store.connection.execute("UPDATE host SET role = ? WHERE id = ?", [declared.role, host_id])
+    return host_id
+
+
+def _insert_run(store: Store, capture: Capture, together: frozenset[str]) -> int:
+    declared = capture.manifest
+    host_id = None if declared is None or declared.host is None else _host(store, declared, together)
+    return store.insert(
+        "run",
+        {
+            "name": capture.name,
+            "level": capture.level,
+            "host_id": host_id,
+            "engine": declared.engine if declared else None,
+            "timing": declared.timing if declared else "unknown",
+            "warm_up_steps": declared.warm_up_steps if declared else None,
+            "started": declared.started if declared else None,
+            "clock": declared.clock
+            if declared
+            else "vendor, unproven"
+            if capture.level >= LEVELS.index("device")
+            else "unknown",
+            "note": declared.note if declared else None,
+            "declared": int(declared is not None),
+        },
+    )
+
+
+def _write_links(store: Store, run_id: int, members: Members, outcome: Outcome) -> None:
+    links = link.by_correlation(members.gathered)
+    count = len(links.call_ids)
+    store.connection.executemany(
+        "INSERT INTO link (run_id, process_id, call_id, interval_id, made_by) VALUES (?, ?, ?, ?, 'correlation id')",
+        zip(
+            [run_id] * count,
+            links.processes.tolist(),
+            links.call_ids.tolist(),
+            links.interval_ids.tolist(),
+            strict=True,
+        ),
+    )
+    if links.ambiguous:
+        fate = "left out: the id occurs in several processes"
+        outcome.notes.append(
+            f"{links.ambiguous:,} device records left unlinked: their id occurs in several processes"
+        )
+        outcome.counts["link", fate] += links.ambiguous
+        store.insert(
+            "ingest_count",
+            {"ingest_id": members.intervals_of, "what": "link", "fate": fate, "count": links.ambiguous},
+        )
+
+
+def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) -> None:
+    """What needs all rows of the run: warm-up, the step of each host row, and what was seen."""
+    parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
+    if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
+        store.connection.execute(link.NESTED_STATEMENT, parameters)
+        if parameters["cut"]:
+            store.connection.execute(link.WARM_UP_STATEMENT, parameters)
+        if steps.late:
+            for statement in link.STEP_STATEMENTS:
+                store.connection.execute(statement, parameters)
+    store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
+    for statement in link.SEEN_STATEMENTS:
+        store.connection.execute(statement, parameters)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
