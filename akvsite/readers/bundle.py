@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
-import pyarrow.parquet
 
 from akvsite.errors import BadInput
 from akvsite.reading import BATCH_ROWS, Counted, Ending, Part, Rows
@@ -76,7 +75,10 @@ def _latest(rows: pa.Table) -> int | None:
 def _batches(path: Path, head: bytes) -> Iterator[pa.RecordBatch]:
     """Batches of the file; at least one, without rows, so that its columns are looked at."""
     if head.startswith(_PARQUET):
-        with pa.parquet.ParquetFile(path) as parquet:
+        # Loaded here: it brings every file system that Arrow knows, which other formats need not wait for.
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as parquet:
             yield pa.RecordBatch.from_pylist([], schema=parquet.schema_arrow)
             yield from parquet.iter_batches(batch_size=BATCH_ROWS)
     elif head.startswith(_ARROW):
