@@ -17,7 +17,10 @@ def visible(text: object) -> str:
     >>> visible("a\x1b[2J\nb")
     'a\\u001b[2J\\u000ab'
     """
-    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN else c for c in str(text))
+    text = str(text)
+    if text.isprintable():  # nothing of the kind, as nearly always
+        return text
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN else c for c in text)
 
 
 class BadInput(Exception):  # noqa: N818 (it reads as what it says: raise BadInput)
