@@ -101,7 +101,7 @@ def test_the_real_site_opens_from_disk(page: Page, real: Path) -> None:
 
 def test_runs_are_found_by_search(page: Page, real_address: str) -> None:
     page.goto(f"{real_address}index.html")
-    page.click("[for=__search]") if page.locator("[for=__search]").first.is_visible() else None
-    page.fill(".md-search__input", "h200-overlap-control")
-    page.wait_for_selector(".md-search-result__link")
+    page.locator(".md-search__input").click()
+    page.keyboard.type("overlap control")
+    page.wait_for_selector(".md-search-result__link", timeout=120_000)
     assert "overlap" in page.locator(".md-search-result__link").first.inner_text()
