@@ -226,6 +226,7 @@ def compare(
     _say()
     for (name, key), number in numbers.items():
         _say(f"{name:5} {key:10} {number.text()}")
+        _say(f"{'':16} {number.footer()}")
 
 
 @app.command(epilog="Example: akvsite runs --json")
@@ -259,10 +260,7 @@ def show(
     run: Annotated[str, typer.Argument(help="Name of a run.")], store: StoreFile = STORE, json: AsJson = False
 ) -> None:
     """One run: what it may be used for, what was seen, its facts, and its step times with their bands."""
-    import numpy as np
-
-    from akvsite import estimators
-    from akvsite.pages._run import load
+    from akvsite.pages._run import load, step_numbers
     from akvsite.site import SiteDesk
 
     with _reading(store) as opened:
@@ -270,17 +268,7 @@ def show(
         found = load(desk, _run(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
         account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
-        steps = desk.columns(
-            "step_time", run_id=found.id, warm_up=0, nested=0, order="process_id,start_ns,step_id"
-        )["duration_ns"]
-    kept = np.array([d for d in steps.tolist() if d is not None and d == d], dtype=np.int64)
-    numbers = {}
-    if len(kept):
-        numbers = {"mean step": found.marked(estimators.mean(kept, unit="ns"))}
-        numbers |= {
-            f"p{round(100 * p)} step": found.marked(estimators.quantile(kept, p, unit="ns"))
-            for p in (0.5, 0.95)
-        }
+        numbers = {f"{name}, {label}": number for label, made in step_numbers(found) for name, number in made}
     if json:
         _json(
             {
@@ -289,10 +277,12 @@ def show(
             }
         )  # fmt: skip
         return
-    _say(f"{found.name}: level {found.level}, {found.use} ({found.use_because})")
+    host = f"{found.listed['host']} ({found.listed['role']})" if found.listed["host"] else "no host stated"
+    _say(f"{found.name}: level {found.level}, host {host}: {found.use} ({found.use_because})")
     _say(f"seen: {found.seen() or 'no device records and no calls'}")
     for name, number in numbers.items():
         _say(number.text(name))
+        _say(f"  {number.footer()}")
     _say()
     _print([{k: f[k] for k in ("part", "key", "value")} for f in facts])
     _say()

@@ -259,6 +259,8 @@ def _claim(note: _Note) -> Claim:
     )
     if claim.state != "open" and claim.control is None:
         raise BadInput(note.path, "a claim without a control stays open", place="state")
+    if claim.control in claim.runs:
+        raise BadInput(note.path, "is one of the runs that the claim stands on", place="control")
     return claim
 
 

@@ -143,6 +143,18 @@ def take_notes(store: Store, folder: Path) -> None:
             store.connection.execute(f"DELETE FROM {table}")
         for table, row in ledger.rows(notes):
             store.insert(table, row)
+        _hold_controls(store, folder)
+
+
+def _hold_controls(store: Store, folder: Path) -> None:
+    """A claim leaves open only with a control that was captured with capture off. The rule is ``control_use.sql``."""
+    for claim in store.rows(
+        "SELECT claim, control, because FROM control_use WHERE counts = 0 AND state <> 'open' ORDER BY claim"
+    ):
+        raise BadInput(
+            folder / "claims",
+            f"claim {claim['claim']!r} cannot leave open: its control {claim['control']!r} {claim['because']}",
+        )
 
 
 def write_pages(store: Store, project: Path, progress: Progress | None = None) -> Built:

@@ -58,6 +58,8 @@ class Footer:
     method: str = ""
     #: Anything else that must travel inside the image.
     notes: tuple[str, ...] = ()
+    #: What the chart is of, such as "run r1 on lab-1", so that two images can be told apart. It is printed first.
+    of: str = ""
 
     def paragraphs(self, estimates: Iterable[Estimate], notes: Iterable[str] = ()) -> tuple[str, ...]:
         """The printed line, unbroken: numbers, scope, level, clock, seen; each says so where nothing is known."""
@@ -68,6 +70,7 @@ class Footer:
         return tuple(
             one_line(line)
             for line in (
+                self.of,
                 joined(
                     _counts(known),
                     self.method,

@@ -88,6 +88,7 @@ def _ingest_one(
                 _write_links(store, run_id, members, outcome)
         for members in shared.values():
             _write_links(store, run_id, members, outcome)
+        _refuse_unlike(store, run_id, capture)
         _finish(store, run_id, capture.manifest, steps)
     return outcome
 
@@ -187,6 +188,42 @@ def _write_links(store: Store, run_id: int, members: Members, outcome: Outcome) 
         )
 
 
+#: A trace that nobody declared is of the level that its rows show: a profiler that saw no device was at level host.
+LEVEL_STATEMENT = """
+    UPDATE run SET
+        level = CASE WHEN level < 3 THEN level
+                     WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
+                       OR EXISTS (SELECT 1 FROM level4_edge c WHERE c.run_id = :run) THEN level
+                     ELSE 2 END,
+        clock = CASE WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run) THEN clock ELSE 'unknown' END
+    WHERE id = :run
+    """
+
+
+def _refuse_unlike(store: Store, run_id: int, capture: Capture) -> None:
+    """Files are ranks of one run only where nothing in them says otherwise."""
+    if capture.manifest is not None:
+        return
+    devices = store.rows(
+        "SELECT f.value AS device, min(i.path) AS path FROM run_fact f JOIN ingest i ON i.id = f.ingest_id "
+        "WHERE f.run_id = ? AND f.part = 'device' AND f.key LIKE '%.name' GROUP BY f.value ORDER BY path, device",
+        [run_id],
+    )
+    if len(devices) > 1:
+        said = " and ".join(f"{d['path']} names {d['device']!r}" for d in devices[:2])
+        raise BadInput(f"run {capture.name!r}", f"{said}: files of unlike devices are not one run")
+    ranks = store.rows(
+        "SELECT rank, count(DISTINCT ingest_id) AS files, min(i.path) AS path FROM process p JOIN ingest i ON i.id = p.ingest_id "
+        "WHERE p.run_id = ? AND rank IS NOT NULL GROUP BY rank HAVING files > 1 ORDER BY rank",
+        [run_id],
+    )
+    if ranks:
+        raise BadInput(
+            f"run {capture.name!r}",
+            f"{ranks[0]['files']} files say that they are rank {ranks[0]['rank']}: ranks of one run differ",
+        )
+
+
 def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) -> None:
     """What needs all rows of the run: warm-up, the step of each host row, and what was seen."""
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
@@ -197,6 +234,8 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
         if steps.late:
             for statement in link.STEP_STATEMENTS:
                 store.connection.execute(statement, parameters)
+    if declared is None:
+        store.connection.execute(LEVEL_STATEMENT, parameters)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)

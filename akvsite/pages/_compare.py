@@ -13,6 +13,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.estimate import Estimate, unknown
 from akvsite.pages import Desk, Record
+from akvsite.pages._run import finished, process_labels, step_groups
 
 #: Facts that say what came out; where they differ, the two sides did not do the same work.
 OUTPUTS = ("output_hash", "quality", "errors")
@@ -31,6 +32,12 @@ class OneRun:
     numbers: dict[str, Estimate]
     facts: dict[tuple[str, str], str]
     listed: Record
+    #: Why its numbers may be used as they may.
+    because: str
+
+    @property
+    def excluded(self) -> str:
+        return self.because if self.listed["use"] == "nothing" else ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,7 @@ class Compared:
     design: str
     runs: list[OneRun]
     absent: list[str]
+    left_out: dict[str, str]
     outputs: list[Difference]
     contract: list[Difference]
     load: list[Difference]
@@ -80,14 +88,17 @@ class Compared:
 
 def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], design: str) -> Compared:
     """``members`` are rows with ``side``, ``place``, ``run`` and ``run_id`` (None where the store lacks the run)."""
-    runs = [_run(desk, m) for m in members if m["run_id"] is not None]
+    present = [_run(desk, m) for m in members if m["run_id"] is not None]
     absent = [m["run"] for m in members if m["run_id"] is None]
+    left_out = _left_out(present, design)
+    runs = [r for r in present if r.name not in left_out]
     differences = _differences(runs)
     found = Compared(
         labels=labels,
         design=design,
         runs=runs,
         absent=absent,
+        left_out=left_out,
         outputs=[d for d in differences if d.part == "contract" and d.key in OUTPUTS],
         contract=[
             d
@@ -107,8 +118,12 @@ def _run(desk: Desk, member: Record) -> OneRun:
     columns = desk.columns(
         "step_time", run_id=member["run_id"], warm_up=0, nested=0, order="process_id,start_ns,step_id"
     )
-    known = [d is not None and d == d for d in columns["duration_ns"].tolist()]
-    steps = columns["duration_ns"][np.array(known, dtype=bool)].astype(np.int64)
+    groups = step_groups(columns, process_labels(desk, member["run_id"])) if len(columns["step_id"]) else []
+    which, steps = "none", np.empty(0, dtype=np.int64)
+    if groups:
+        # Steps of several processes do not stand in one number: the group with most of them is taken, and named.
+        which, mask = max(groups, key=lambda group: int(np.count_nonzero(group[1])))
+        steps = columns["duration_ns"][mask & finished(columns["duration_ns"])].astype(np.int64)
     numbers = {
         "mean": estimators.mean(steps, unit="ns"),
         "p50": estimators.quantile(steps, 0.5, unit="ns"),
@@ -122,10 +137,12 @@ def _run(desk: Desk, member: Record) -> OneRun:
     declared = desk.ask("run_about", run_id=member["run_id"])[0]
     for key, value in (
         ("level", about["level"]), ("host", about["host"]), ("host role", about["role"]), ("engine", about["engine"]),
-        ("timing events", declared["timing"]), ("warm-up steps cut", declared["warm_up_steps"]),
+        ("steps compared", which), ("timing events", declared["timing"]), ("warm-up steps cut", declared["warm_up_steps"]),
     ):  # fmt: skip
         facts["run", key] = "unknown" if value is None else str(value)
-    return OneRun(member["side"], member["place"], member["run"], steps, numbers, facts, about)
+    return OneRun(
+        member["side"], member["place"], member["run"], steps, numbers, facts, about, declared["because"]
+    )
 
 
 def _differences(runs: Sequence[OneRun]) -> list[Difference]:
@@ -148,21 +165,36 @@ def _number(value: str) -> float | None:
         return None
 
 
+def _left_out(runs: Sequence[OneRun], design: str) -> dict[str, str]:
+    """Runs that count for nothing here, and why: excluded by a note, or left without their other half of a pair."""
+    left_out = {r.name: r.excluded for r in runs if r.excluded}
+    if design == "ABBA pairs":
+        lost = {r.place for r in runs if r.name in left_out}
+        left_out |= {
+            r.name: "the other run of its pair is excluded"
+            for r in runs
+            if r.place in lost and r.name not in left_out
+        }
+    return left_out
+
+
 def _use(runs: Sequence[OneRun]) -> str:
     uses = {r.listed["use"] for r in runs}
     if uses == {"speed"}:
         return "may state speed: level off on a proof host on both sides"
     if uses <= {"speed", "comparison under the same load"} and uses:
         return "a comparison under the same load; not a speed"
-    return "structure only: instrumented or undeclared runs are never a speed"
+    if len(uses) > 1 or not uses:
+        return "side by side only: the runs may not be used alike"
+    return f"structure only: {next(iter(runs)).because}"
 
 
 def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
     if absent:
         return f"not in the store: {', '.join(absent)}"
-    excluded = [r.name for r in runs if r.listed["use"] == "nothing"]
-    if excluded:
-        return f"excluded by a dated note: {', '.join(excluded)}"
+    empty = [side for side in ("A", "B") if not any(r.side == side for r in runs)]
+    if empty:
+        return f"no run is left on side {' and '.join(empty)}"
     levels = sorted({r.listed["level"] for r in runs})
     roles = sorted({r.listed["role"] for r in runs})
     if len(levels) > 1:

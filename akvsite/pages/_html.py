@@ -6,6 +6,7 @@ Tables are HTML, not Markdown: names of kernels hold every character that Markdo
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,26 @@ def code(value: object, limit: int = 0) -> str:
         short = f"{line[:head]}…{line[-(limit - head - 1) :]}"
         return f'<code title="{html.escape(line[:2000])}">{text(short)}</code>'
     return f"<code>{text(line)}</code>"
+
+
+def prose(value: str) -> str:
+    """A sentence of our own documentation: escaped, with what stands between backticks as code."""
+    parts = re.split(r"``(.+?)``|`(.+?)`", " ".join(value.split()))
+    return "".join(
+        text(part) if place % 3 == 0 else f"<code>{text(part)}</code>"
+        for place, part in enumerate(parts)
+        if part
+    )
+
+
+def number_of(count: int, what: str, several: str = "") -> str:
+    """A count with its noun: ``1 run``, ``1,700 steps``."""
+    return f"{count:,} {what if count == 1 else several or what + 's'}"
+
+
+def recorded(count: int) -> Cell:
+    """How many records there are; where there are none, that is said in words, since it is no measurement of 0."""
+    return counted(count) if count else Cell("none recorded", 0)
 
 
 def link(label: object, address: str) -> str:
@@ -95,7 +116,8 @@ def table(
         body.append(f"<tr>{''.join(cells)}</tr>")
     if not body:
         body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']
-    marks = " data-akv-table" if sortable else " data-search-exclude"
+    # The names in a table are on the pages that they lead to; a search finds them there.
+    marks = " data-akv-table data-search-exclude" if sortable else " data-search-exclude"
     title = f"<caption>{text(caption)}</caption>" if caption else ""
     # A table that is wider than its page scrolls, and a keyboard can scroll it too.
     return (

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from akvsite import estimators
 from akvsite.charts import Footer
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record
@@ -33,6 +34,10 @@ class Run:
     warm_up_steps: int | None
     note: str | None
     coverage: tuple[Record, ...]
+    #: For the inside of each chart: the retractions that this run's numbers stand under.
+    withdrawn: tuple[str, ...]
+    #: The step in which the file writes its device times, ns; None without device times.
+    tick_ns: int | None
 
     @property
     def id(self) -> int:
@@ -56,7 +61,7 @@ class Run:
             "speed": "may state speed",
             "comparison under the same load": "compare under the same load only; not a speed",
             "structure": "structure, not speed",
-            "nothing": "excluded: used for nothing",
+            "nothing": "used for nothing",
         }[self.listed["use"]]
 
     def seen(self, *kinds: str) -> str:
@@ -85,20 +90,31 @@ class Run:
     ) -> Footer:
         """The printed line of a chart of this run. ``device`` says that device times are in it."""
         return Footer(
+            of=f"run {self.name}" + (f" on {self.listed['host']}" if self.listed["host"] else ""),
             level=f"{self.level}, {self.listed['role']} host",
             control="" if self.level == "off" else "cost of looking unknown, no control: not a speed",
             seen=seen or "not from device records",
             clock=self.clock_line if device else "host only",
             method=method,
-            notes=notes,
+            notes=(*self.withdrawn, *notes, *((self.ticks,) if device and self.ticks else ())),
         )
 
     @property
     def clock_line(self) -> str:
-        return {
-            "vendor, unproven": "device to host by the vendor, unproven",
-            "host only": "host only",
-        }.get(self.clock, "unproven: the capture does not say how device times were made")
+        if self.clock == "vendor, unproven":
+            return "device to host by the vendor, unproven"
+        if self.clock == "host only" or not self.listed["intervals"]:
+            return "host only"
+        return "unproven: the capture does not say how device times were made"
+
+    @property
+    def ticks(self) -> str:
+        """How finely device times are written. The counter behind them may be coarser: no file says how much."""
+        return (
+            ""
+            if self.tick_ns is None
+            else f"device times written in steps of {self.tick_ns} ns; the counter's own tick is unknown"
+        )
 
     def marked(self, number: Estimate) -> Estimate:
         """The number with what this run's numbers may be used for."""
@@ -117,12 +133,106 @@ def load(desk: Desk, listed: Record) -> Run:
         warm_up_steps=about["warm_up_steps"],
         note=about["note"],
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
+        withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
+        tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
     )
 
 
-def missing(level: str, question: str) -> str:
-    """The sentence of a section that has nothing to show."""
-    return f"\nThis capture has nothing to say here. {question} A capture at level `{level}` would show it: it adds {ADDS[level]}.\n"
+def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
+    """The retractions that a run or comparison stands under, each a line for the inside of its charts."""
+    rows = desk.ask("stamp", name=name, kind=kind, order="date,retraction")
+    return tuple(
+        f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on this {kind} was withdrawn"
+        for r in rows
+    )
+
+
+def _tick(desk: Desk, run_id: int) -> int | None:
+    """The greatest step that all device times of the run are whole numbers of, counted from the first of them."""
+    columns = desk.columns("interval", run_id=run_id)
+    times = [columns[name] for name in ("start_ns", "end_ns") if columns[name].dtype == np.int64]
+    if not times or not len(times[0]):
+        return None
+    every = np.concatenate(times)
+    step = int(np.gcd.reduce(every - every.min()))
+    return step or None
+
+
+def step_groups(columns: dict[str, Any], labels: dict[int, str]) -> list[tuple[str, np.ndarray[Any, Any]]]:
+    """Steps that may stand in one number: of one process, one kind and one source. Label and mask, (n,) bool, each.
+
+    ``columns`` are those of ``step_time``; ``labels`` names the processes where a run has several.
+    """
+    found = []
+    keys = list(
+        dict.fromkeys(
+            zip(
+                columns["process_id"].tolist(),
+                columns["kind"].tolist(),
+                columns["source"].tolist(),
+                strict=True,
+            )
+        )
+    )
+    for process, kind, source in keys:
+        mask = (columns["process_id"] == process) & (columns["kind"] == kind) & (columns["source"] == source)
+        where = f", {labels[process]}" if len(labels) > 1 else ""
+        drawn = f" ({source})" if len({s for p, k, s in keys if (p, k) == (process, kind)}) > 1 else ""
+        found.append((f"{kind} steps{where}{drawn}", mask))
+    return found
+
+
+#: The numbers of a group of steps: name and quantile, None for the mean.
+_STATISTICS = (("mean step", None), ("p50 step", 0.5), ("p95 step", 0.95), ("p99 step", 0.99))
+
+
+def step_numbers(run: Run) -> list[tuple[str, list[tuple[str, Estimate]]]]:
+    """For each group of steps that may stand in one number: its label, and its mean and percentiles after the cut."""
+    columns = run.desk.columns(
+        "step_time", run_id=run.id, warm_up=0, nested=0, order="process_id,start_ns,step_id"
+    )
+    groups = step_groups(columns, process_labels(run.desk, run.id)) if len(columns["step_id"]) else []
+    made = []
+    for label, mask in groups:
+        durations = columns["duration_ns"][mask]
+        made.append((label, statistics(run, durations[finished(durations)].astype(np.int64))))
+    return made
+
+
+def statistics(run: Run, kept: np.ndarray[Any, Any]) -> list[tuple[str, Estimate]]:
+    """Mean and percentiles of steps (n,) in ns, with what the run's numbers may be used for."""
+    return [
+        (
+            name,
+            run.marked(
+                estimators.mean(kept, unit="ns") if p is None else estimators.quantile(kept, p, unit="ns")
+            ),
+        )
+        for name, p in _STATISTICS
+    ]
+
+
+def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which steps have an end, (n,) bool."""
+    if durations.dtype == np.int64:
+        return np.ones(len(durations), dtype=bool)
+    return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
+
+
+def process_labels(desk: Desk, run_id: int) -> dict[int, str]:
+    """What to call each process that drew steps: its rank, else its file and pid."""
+    rows = desk.ask("process_list", run_id=run_id, order="process_id")
+    with_steps = set(desk.columns("step_time", run_id=run_id)["process_id"].tolist())
+    files = {r["path"] for r in rows}
+    return {
+        r["process_id"]: f"rank {r['rank']}"
+        if r["rank"] is not None
+        else f"{r['path']}, pid {r['pid']}"
+        if len(files) > 1
+        else f"pid {r['pid']}"
+        for r in rows
+        if r["process_id"] in with_steps
+    }
 
 
 def _plural(kind: str) -> str:

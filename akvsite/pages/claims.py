@@ -35,7 +35,7 @@ def write(desk: Desk) -> Iterator[Page]:
             f"made on: {text(claim['date'])}",
             f"evidence scope: {text(claim['scope'])}",
         ]
-        if not controls:
+        if not controls and not claim["retraction"]:
             lines.append("control: none, so it stays open")
         for cite in cites:
             folder = "comparisons" if cite["kind"] == "comparison" else "runs"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
-from akvsite.pages._html import Cell, captured, counted, link, stamp, table, text
+from akvsite.pages._html import Cell, captured, counted, items, link, number_of, stamp, table, text
 from akvsite.pages._quoted import quoted
+from akvsite.pages._run import withdrawn
 from akvsite.pages._stamps import stamps
 
 
@@ -29,9 +31,15 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         f"# {text(members[0]['title'])}\n",
         stamps(desk, "../", comparison=name),
         _outputs(found),
-        f"\nA: {text(labels[0])} ({len(found.of_side('A'))} runs). B: {text(labels[1])} ({len(found.of_side('B'))} runs). "
+        f"\nA: {text(labels[0])} ({number_of(len(found.of_side('A')), 'run')}). B: {text(labels[1])} ({number_of(len(found.of_side('B')), 'run')}). "
         f"Design: {text(found.design)}. Use: {text(found.use)}.\n",
         quoted(members[0]["note"] or ""),
+        items(
+            f"{link(name, f'../runs/{name}.html')} is left out: {text(why)}"
+            for name, why in found.left_out.items()
+        )
+        if found.left_out
+        else "",
         "\n## What differs before any number\n",
         _facts(found.contract, "Contract, host and software"),
         _facts(found.load, "Load and place in the design"),
@@ -39,7 +47,8 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
     ]
     if found.refusal:
         parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
-    parts += [_numbers(found), _charts(desk, page, found), "\n## Each run\n", _runs(found)]
+    footer = _Footers(name, found, withdrawn(desk, "comparison", name))
+    parts += [_numbers(found), _charts(desk, page, found, footer), "\n## Each run\n", _runs(found)]
     return "\n".join(part for part in parts if part)
 
 
@@ -85,17 +94,39 @@ def _numbers(found: Compared) -> str:
     return table(["statistic of a run", *STATISTICS], rows)
 
 
-def _footer(found: Compared, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:
-    levels = sorted({r.listed["level"] for r in found.runs})
-    roles = sorted({r.listed["role"] for r in found.runs})
-    control = "" if levels == ["off"] else "cost of looking unknown, no control: not a speed"
-    return Footer(
-        level=f"{' | '.join(levels)}, {' | '.join(roles)} host", control=control, seen="not from device records",
-        clock="host only", method=method, notes=(*notes, f"use: {found.use}") if method else notes,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class _Footers:
+    """The printed line of this comparison's charts. What a screenshot must not lose stands in each of them."""
+
+    name: str
+    found: Compared
+    withdrawn: tuple[str, ...]
+
+    def __call__(self, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:
+        runs_of = self.found.runs
+        levels = sorted({r.listed["level"] for r in runs_of})
+        roles = sorted({r.listed["role"] for r in runs_of})
+        outputs = ("THE OUTPUTS OF THE TWO SIDES DIFFER",) if self.found.outputs else ()
+        out = self.found.left_out
+        left_out = (f"left out: {', '.join(out)}",) if out else ()
+        return Footer(
+            of=f"comparison {self.name}",
+            level=f"{' | '.join(levels)}, {' | '.join(roles)} host",
+            control="" if levels == ["off"] else "cost of looking unknown, no control: not a speed",
+            seen="not from device records",
+            clock="host only",
+            method=method,
+            notes=(
+                *self.withdrawn,
+                *outputs,
+                *left_out,
+                *notes,
+                *((f"use: {self.found.use}",) if method else ()),
+            ),
+        )
 
 
-def _charts(desk: Desk, page: str, found: Compared) -> str:
+def _charts(desk: Desk, page: str, found: Compared, footer: _Footers) -> str:
     a, b = (f"A: {found.labels[0]}", f"B: {found.labels[1]}")
     names = {"A": a, "B": b}
     paired = found.design == "ABBA pairs"
@@ -114,17 +145,17 @@ def _charts(desk: Desk, page: str, found: Compared) -> str:
             chart = runs.draw(
                 f"What is the {name} step of each run, and of each side?",
                 dots,
-                _footer(found),
+                footer(),
                 bands=sides,
                 headline=headline,
                 axis=f"{name} step",
             )
             parts.append(desk.figure(page, f"runs-{name}", chart, "step_time"))
     samples = {names[side]: [x for r in found.of_side(side) for x in r.steps.tolist()] for side in ("A", "B")}
-    if all(samples.values()):
+    if all(samples.values()) and not found.refusal:
         chart = distribution.draw(
             "How are the step times of each side distributed?", samples,
-            _footer(found, method="empirical distribution, the steps of a side's runs together", notes=("the runs of a side differ among themselves: see their dots",)),
+            footer(method="empirical distribution, the steps of a side's runs together", notes=("the runs of a side differ among themselves: see their dots",)),
             unit="ns", axis="step time",
         )  # fmt: skip
         parts.append(desk.figure(page, "distribution", chart, "step_time"))
@@ -133,7 +164,7 @@ def _charts(desk: Desk, page: str, found: Compared) -> str:
         chart = shift.draw(
             "By how much does each decile of the step time differ, B minus A?",
             deciles,
-            _footer(found),
+            footer(),
             sides=(a, b),
             axis="B minus A",
         )
@@ -142,7 +173,7 @@ def _charts(desk: Desk, page: str, found: Compared) -> str:
         rows = [bands.Row(r.name, r.numbers["p50"], names[r.side]) for r in found.runs if len(r.steps)]
         if rows:
             chart = bands.draw(
-                "What is the p50 step of each run, side by side?", rows, _footer(found), axis="p50 step"
+                "What is the p50 step of each run, side by side?", rows, footer(), axis="p50 step"
             )
             parts.append(desk.figure(page, "side-by-side", chart, "step_time"))
     return "\n".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import Cell, counted, items, link, quote, table, text
+from akvsite.pages._html import Cell, items, link, quote, recorded, table, text
 
 LATEST = 15
 
@@ -49,8 +49,8 @@ def _table(runs: list[Record]) -> str:
     return table(
         ["run", "level", "host", "steps", "device records", "calls", "captured"],
         [
-            [Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", counted(r["steps"]), counted(r["intervals"]),
-             counted(r["calls"]), r["started"] or "not stated"]
+            [Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", recorded(r["steps"]), recorded(r["intervals"]),
+             recorded(r["calls"]), r["started"] or "not stated"]
             for r in runs
         ],
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, captured, counted, link, table, text
+from akvsite.pages._html import Cell, captured, link, number_of, table, text
 
 ROLES = {
     "dev": "busy on purpose: a candidate may be compared with a run under the same load, nothing more",
@@ -24,12 +24,12 @@ def write(desk: Desk) -> Iterator[Page]:
             f"\n## {text(host['host'])}\n\nRole: `{text(host['role'])}`, {text(ROLES.get(host['role'], ''))}. Runs: {host['runs']}.\n"
         )
         parts.append(
-            "\nNoise floor: unknown. No run of the same thing twice was made on it as an experiment.\n"
+            "\nNoise floor: unknown: no A/A experiment, the same thing measured twice on purpose, was made on it.\n"
         )
         parts.append(
             table(
                 ["fact", "value", "stated by"],
-                [[f["key"], captured(f["value"]), f"{f['runs']} runs"] for f in fixed],
+                [[f["key"], captured(f["value"]), number_of(f["runs"], "run")] for f in fixed],
                 caption="Facts",
             )
         )
@@ -41,7 +41,7 @@ def write(desk: Desk) -> Iterator[Page]:
                         [
                             f["key"],
                             captured(f["value"]),
-                            counted(f["runs"], "runs"),
+                            number_of(f["runs"], "run"),
                             Cell(link(f["run"], f"runs/{f['run']}.html"), f["run"]),
                         ]
                         for f in load

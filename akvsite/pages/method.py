@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import table, text
+from akvsite.pages._html import Cell, prose, table, text
 
 RULES = (
     "A number never travels without its band. Counts and configuration say that they are counts and configuration; unknown is drawn hollow and is never 0.",
@@ -40,12 +40,15 @@ def write(desk: Desk) -> Iterator[Page]:
     )
     for question in documents["questions"].values():
         parts.append(
-            f"\n### `{question.name}` {{ #{question.name} }}\n\n{text(question.caption)}\n\n{text(question.method)}\n"
+            f"\n### `{question.name}` {{ #{question.name} }}\n\n{prose(question.caption)}\n\n{prose(question.method)}\n"
         )
         parts.append(
             table(
                 ["column", "what it holds"],
-                [[name, about.replace("`", "")] for name, about in question.columns.items()],
+                [
+                    [Cell(f"<code>{text(name)}</code>"), Cell(prose(about))]
+                    for name, about in question.columns.items()
+                ],
             )
         )
         parts.append(
@@ -58,6 +61,6 @@ def write(desk: Desk) -> Iterator[Page]:
 
 def _estimator(name: str, function: Callable[..., Any]) -> str:
     documented = inspect.cleandoc(function.__doc__ or "")
-    prose = documented.split(">>>")[0].strip()
-    paragraphs = "\n\n".join(text(" ".join(p.split())) for p in prose.split("\n\n"))
+    words = documented.split(">>>")[0].strip()
+    paragraphs = "\n\n".join(prose(p) for p in words.split("\n\n"))
     return f"\n### `{name}` {{ #estimate-{name.replace('_', '-')} }}\n\n{paragraphs}\n"

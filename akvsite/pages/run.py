@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, sections
-from akvsite.pages._html import captured, items, link, stamp, table, text
+from akvsite.pages import Desk, Page, Record, sections
+from akvsite.pages._html import captured, items, link, number_of, stamp, table, text
 from akvsite.pages._quoted import quoted
-from akvsite.pages._run import ADDS, LEVELS, Run, load
+from akvsite.pages._run import ADDS, Run, load
 from akvsite.pages._stamps import stamps
 
 
@@ -21,7 +21,7 @@ def _page(run: Run) -> str:
     parts = [
         f"# {text(run.name)}\n",
         stamps(run.desk, "../", run=run.name),
-        stamp([f"Excluded: {text(run.use_because)}. The run stays in the store and on this page."])
+        stamp([f"{text(run.use_because.capitalize())}. The run stays in the store and on this page."])
         if run.listed["excluded"]
         else "",
         _about(run),
@@ -42,13 +42,16 @@ def _about(run: Run) -> str:
     rows = [
         ["level", listed["level"]],
         ["host and role", host],
-        ["use of its numbers", f"{run.use}: {run.use_because}"],
+        ["use of its numbers", run.use],
+        ["because", run.use_because],
         ["engine", captured(listed["engine"]) if listed["engine"] else "not stated"],
         ["captured", listed["started"] or "not stated"],
         ["timing events on device queues", run.timing],
         [
             "warm-up",
-            f"{run.warm_up_steps} steps, declared" if run.warm_up_steps is not None else "none declared",
+            f"{number_of(run.warm_up_steps, 'step')}, declared"
+            if run.warm_up_steps is not None
+            else "none declared",
         ],
         ["device clock", run.clock_line],
     ]
@@ -69,12 +72,11 @@ def _about(run: Run) -> str:
 def _establishes(run: Run) -> Iterator[str]:
     listed = run.listed
     if listed["use"] == "speed":
-        yield "It can state speed: nothing but the wall clock was recorded, on a proof host."
+        yield "It may state speed: nothing but the wall clock was recorded, on a proof host. Only a number with a band states it."
     else:
         yield f"It cannot state speed: {text(run.use_because)}."
-    if listed["steps"]:
-        yield f"It has {listed['steps']:,} steps by their start and end on the host."
-    elif not (listed["requests"] or listed["trials"]):
+    yield f"It has {text(_holds(listed))}."
+    if not (listed["steps"] or listed["requests"] or listed["trials"]):
         yield "It draws no step boundaries: no time of a step can be told from it."
     if listed["intervals"]:
         seen = run.seen()
@@ -85,12 +87,39 @@ def _establishes(run: Run) -> Iterator[str]:
         else:
             yield f"Not every record was seen ({text(seen)}): what is missing is no fact about the device, and idle time is unknown."
         yield "That records share time on a timeline was seen while instruments ran: overlap, serialisation and waiting stay open until a control with capture off."
-        yield f"Device times on the host's axis: {text(run.clock_line)}. No gap below the tick of its source is stated."
+        yield f"Device times on the host's axis: {text(run.clock_line)}. {text(run.ticks.capitalize())}: no gap below that is stated."
     elif listed["calls"]:
-        yield "It has runtime calls and no device records: what the device did is unknown, not idle."
-    here = LEVELS.index(run.level)
-    for level in LEVELS[here + 1 :]:
-        yield f"It does not have {text(ADDS[level])}: level {level} would add that."
+        launches = f" ({run.seen()})" if run.coverage else ""
+        yield f"It has runtime calls and no device records{text(launches)}: what the device did is unknown, not idle."
+    for level, count, question in _ABSENT:
+        if not listed[count]:
+            yield f"{question} is not known: level {level} would add {text(ADDS[level])}."
     if listed["quarantined"]:
-        yield f"{listed['quarantined']:,} records could not be used; they are listed under Records."
-    yield "One run says nothing about the next: between runs is unknown unless a comparison has several."
+        yield f"{text(number_of(listed['quarantined'], 'record'))} could not be used; see Records."
+    several = run.desk.ask("comparison_list", run=run.name, order="comparison")
+    links = ", ".join(link(c["title"], f"../comparisons/{c['comparison']}.html") for c in several)
+    yield "One run says nothing about the next" + (
+        f"; it is one of several in: {links}." if links else ": between runs is unknown."
+    )
+
+
+#: What a run without such rows cannot say: the level that would add them, their count, and the question.
+_ABSENT = (
+    ("host", "host_rows", "Where the time inside a step went on the host"),
+    ("device", "intervals", "What ran on a device"),
+    ("edge", "calls", "Which runtime calls were made"),
+)
+
+_HOLDINGS = (
+    ("steps", "step"), ("requests", "request"), ("tokens", "token or stream chunk"), ("trials", "timed trial"), ("phases", "runner phase"),
+    ("host_rows", "host row"), ("intervals", "device record"), ("calls", "runtime call"),
+)  # fmt: skip
+
+
+def _holds(listed: Record) -> str:
+    found = [
+        number_of(listed[key], what, "tokens or stream chunks" if key == "tokens" else "")
+        for key, what in _HOLDINGS
+        if listed[key]
+    ]
+    return ", ".join(found) or "no event: 0 events were found in its files"

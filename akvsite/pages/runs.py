@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, counted, link, table
+from akvsite.pages._html import Cell, counted, link, number_of, recorded, table
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -15,7 +15,7 @@ def write(desk: Desk) -> Iterator[Page]:
         [
             [
                 Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", r["role"], r["use"],
-                *(counted(r[k]) for k in ("steps", "requests", "host_rows", "intervals", "calls", "trials")),
+                *(recorded(r[k]) for k in ("steps", "requests", "host_rows", "intervals", "calls", "trials")),
                 r["started"] or "not stated", r["engine"] or "not stated", counted(r["quarantined"]),
             ]
             for r in rows
@@ -24,6 +24,6 @@ def write(desk: Desk) -> Iterator[Page]:
     )  # fmt: skip
     yield Page(
         "runs",
-        f"---\nhide:\n  - toc\n---\n\n# Runs\n\n{len(rows):,} runs. A click on a column's head sorts; the field above the table filters by any word.\n{body}"
-        "\nCounts are records in the store, warm-up included.\n",
+        f"---\nhide:\n  - toc\n---\n\n# Runs\n\n{number_of(len(rows), 'run')}. A click on a column's head sorts; the field above the table filters by any word.\n{body}"
+        "\nCounts are records in the store, warm-up included. What a level does not capture is not recorded, which is not the same as none.\n",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import table
+from akvsite.pages._html import Cell, prose, table
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -24,7 +24,7 @@ def write(desk: Desk) -> Iterator[Page]:
                         c.sql_type + (", 64-bit id" if c.unsigned else ""),
                         c.unit or "",
                         "yes" if c.nullable else "no",
-                        c.about,
+                        Cell(prose(c.about)),
                     ]
                     for c in described.columns
                 ],

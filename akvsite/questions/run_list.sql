@@ -10,6 +10,8 @@
 -- @use          what its numbers may be used for, see `run_use`
 -- @steps        steps, warm-up included
 -- @requests     requests
+-- @tokens       tokens or stream chunks
+-- @phases       rows of level 1
 -- @host_rows    rows of level 2
 -- @intervals    rows of level 3
 -- @calls        rows of level 4
@@ -20,6 +22,8 @@
 SELECT r.id AS run_id, r.name, u.level, h.name AS host, u.role, r.engine, r.started, u.use,
        (SELECT count(*) FROM step s WHERE s.run_id = r.id AND s.nested = 0) AS steps,
        (SELECT count(*) FROM request q WHERE q.run_id = r.id) AS requests,
+       (SELECT count(*) FROM token t WHERE t.run_id = r.id) AS tokens,
+       (SELECT count(*) FROM level1_runner f WHERE f.run_id = r.id) AS phases,
        (SELECT count(*) FROM level2_host t WHERE t.run_id = r.id) AS host_rows,
        (SELECT count(*) FROM level3_device d WHERE d.run_id = r.id) AS intervals,
        (SELECT count(*) FROM level4_edge c WHERE c.run_id = r.id) AS calls,

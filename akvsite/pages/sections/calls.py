@@ -8,7 +8,7 @@ from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.estimate import written
 from akvsite.pages._html import Cell, code, counted, table, text
-from akvsite.pages._run import Run, missing
+from akvsite.pages._run import Run
 
 TITLE = "Runtime calls"
 
@@ -19,7 +19,7 @@ LISTED = 40
 def write(run: Run) -> str:
     listed = run.desk.ask("call_cost", run_id=run.id, order="-host_ns,name", limit=LISTED)
     if not listed:
-        return missing("edge", "Which runtime calls were made is not known.")
+        return ""
     rows = []
     for row in listed[:TOP]:
         durations = run.desk.columns(

@@ -9,7 +9,7 @@ from akvsite.charts import bands, distribution
 from akvsite.estimate import written
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, table, text
-from akvsite.pages._run import Run, grouped, missing
+from akvsite.pages._run import Run, grouped
 
 TITLE = "Device"
 
@@ -30,7 +30,7 @@ def _nothing_seen(run: Run) -> str:
     calls = [r for r in run.coverage if r["direction"] == "calls with device records" and r["expected"]]
     if calls:
         return f"\nNo device records: {text(run.seen())}. What the device did is unknown; it is not idle because nothing was recorded.\n"
-    return missing("device", "What ran on a device is not known.")
+    return ""
 
 
 def _sight(run: Run) -> str:
@@ -139,18 +139,27 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
             + (text(run.seen()) if run.coverage else "no runtime calls were captured")
             + ".\n"
         )
-    gaps = run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
+    least = 2 * (run.tick_ns or 1)
+    # Both ends are rounded to the tick of the file: what is not longer than that may be no gap at all.
+    gaps = [
+        g
+        for g in run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
+        if g["gap_ns"] > least
+    ]
     origin = min(lane["first_ns"] for lane in lanes)
     rows = [[g["device"], _total(g["from_ns"] - origin), _total(g["gap_ns"])] for g in gaps]
     return (
-        "\n### Gaps\n\nThe ten longest stretches without a device record. The two ends are read on one device clock; "
+        f"\n### Gaps\n\nThe longest stretches without a device record, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
+        "The two ends are read on one device clock; "
         "why nothing was recorded there is a question about the hardware and the host, not an answer.\n"
         + table(["device", "begins after the first record", "length"], rows)
     )
 
 
 def _kernels(run: Run) -> str:
-    listed = run.desk.ask("kernel_time", run_id=run.id, order="-sum_ns,kind,name", limit=LISTED)
+    every = run.desk.ask("kernel_time", run_id=run.id, order="-sum_ns,kind,name")
+    # Waits and marks lie on the queues too; they are no work of the device.
+    listed = [r for r in every if r["kind"] in ("kernel", "copy", "fill")][:LISTED]
     if not listed:
         return ""
     top = listed[:TOP]

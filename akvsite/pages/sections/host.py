@@ -9,7 +9,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import bands, budget
 from akvsite.pages._html import text
-from akvsite.pages._run import Run, grouped, missing
+from akvsite.pages._run import Run, finished, grouped, process_labels, step_groups
 
 TITLE = "Host"
 
@@ -20,19 +20,27 @@ NAMED_REGIONS = 12
 def write(run: Run) -> str:
     parts = [_phases(run), _budget(run), _layers(run)]
     if not any(parts):
-        return missing("host", "Where the time inside a step went is not known.")
+        return ""
     return "\n".join(part for part in parts if part)
 
 
-def _steps(run: Run) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and durations of the finished steps after the cut, of the kind that most of them are."""
+def _steps(run: Run) -> tuple[np.ndarray, np.ndarray, str]:
+    """Ids and durations of the finished steps of one kind, source and process, and which they are.
+
+    Steps of several processes do not stand in one number: the group with most of them is taken.
+    """
     columns = run.desk.columns("step_time", run_id=run.id, warm_up=0, nested=0, order="start_ns,step_id")
-    if not len(columns["step_id"]):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    known = np.array([d is not None and d == d for d in columns["duration_ns"].tolist()])
-    kinds, counts = np.unique(columns["kind"].astype(str), return_counts=True)
-    mask = known & (columns["kind"].astype(str) == kinds[np.argmax(counts)])
-    return columns["step_id"][mask].astype(np.int64), columns["duration_ns"][mask].astype(np.int64)
+    groups = step_groups(columns, process_labels(run.desk, run.id)) if len(columns["step_id"]) else []
+    if not groups:
+        return np.empty(0, np.int64), np.empty(0, np.int64), ""
+    label, mask = max(groups, key=lambda group: int(np.count_nonzero(group[1])))
+    mask = mask & finished(columns["duration_ns"])
+    which = (
+        label
+        if len(groups) == 1
+        else f"{label} only: {len(groups) - 1} other groups of steps are not in this chart"
+    )
+    return columns["step_id"][mask].astype(np.int64), columns["duration_ns"][mask].astype(np.int64), which
 
 
 def _per_step(step_ids: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -47,7 +55,7 @@ def _per_step(step_ids: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.nd
 
 def _phases(run: Run) -> str:
     columns = run.desk.columns("phase_time", run_id=run.id, order="step_id,name")
-    step_ids, durations = _steps(run)
+    step_ids, durations, which = _steps(run)
     if not len(columns["name"]) or not len(step_ids):
         return ""
     inside = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
@@ -64,6 +72,7 @@ def _phases(run: Run) -> str:
         run,
         regions,
         durations,
+        which,
         "phases",
         "How is a step's time spread over the runner's phases?",
         "phase_time",
@@ -72,7 +81,7 @@ def _phases(run: Run) -> str:
 
 def _budget(run: Run) -> str:
     columns = run.desk.columns("step_budget", run_id=run.id, order="step_id,region")
-    step_ids, durations = _steps(run)
+    step_ids, durations, which = _steps(run)
     if not len(columns["region"]) or not len(step_ids):
         return ""
     names = columns["region"].astype(str)
@@ -91,12 +100,18 @@ def _budget(run: Run) -> str:
             step_ids, columns["step_id"][rest].astype(np.int64), columns["ns"][rest]
         )
     return "\n### Step budget\n" + _drawn(
-        run, regions, durations, "budget", "Where does the host's time in a step go?", "step_budget"
+        run, regions, durations, which, "budget", "Where does the host's time in a step go?", "step_budget"
     )
 
 
 def _drawn(
-    run: Run, regions: Mapping[str, np.ndarray], durations: np.ndarray, key: str, question: str, asked: str
+    run: Run,
+    regions: Mapping[str, np.ndarray],
+    durations: np.ndarray,
+    which: str,
+    key: str,
+    question: str,
+    asked: str,
 ) -> str:
     estimates = estimators.budget(regions, durations, unit="ns")
     step = run.marked(estimates.pop(estimators.STEP))
@@ -108,7 +123,7 @@ def _drawn(
         )
         for name, number in estimates.items()
     ]
-    footer = run.footer(notes=("sums inside each step, then the mean over steps",))
+    footer = run.footer(notes=(f"sums inside each step, then the mean over steps: {which}",))
     return run.desk.figure(
         run.page,
         key,

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from akvsite.charts import timeline
+from akvsite.pages import Record
 from akvsite.pages._html import text
 from akvsite.pages._run import Run
 
-TITLE = "One step on the device"
+TITLE = "On the device's axis"
+
+#: Lanes in one chart.
+LANES = 24
 
 #: Records shown of a capture that draws no steps.
 WITHOUT_STEPS = 2_000
@@ -28,6 +34,7 @@ def write(run: Run) -> str:
     if not rows:
         return ""
     origin = min(r["start_ns"] for r in rows)
+    rows, left_out = _fullest_lanes(rows)
     lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
     place = {key: n for n, key in enumerate(lanes)}
     rows.sort(key=lambda r: (place[r["device"], r["kind"] != "kernel", r["kind"], r["queue"]], r["start_ns"]))
@@ -48,12 +55,24 @@ def write(run: Run) -> str:
             method=f"{len(rows)} device records, one counter stamps all of them",
             seen=run.seen(),
             device=True,
-            notes=(why,),
+            notes=(why, *left_out),
         ),
         origin="first device record shown, device clock",
     )
     return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(
         run.page, "timeline", chart, "interval"
+    )
+
+
+def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
+    """The rows of at most ``LANES`` lanes, those with most records, and what is said of the others."""
+    lanes = Counter((r["device"], r["kind"], r["queue"]) for r in rows)
+    if len(lanes) <= LANES:
+        return rows, ()
+    shown = {lane for lane, _ in lanes.most_common(LANES)}
+    kept = [r for r in rows if (r["device"], r["kind"], r["queue"]) in shown]
+    return kept, (
+        f"{LANES} of {len(lanes)} lanes, those with most records; {len(rows) - len(kept)} records of the others are not drawn",
     )
 
 

@@ -45,11 +45,11 @@ def write(run: Run) -> str:
         )
     chart = trials.draw(
         "How much of the shorter of copy and compute hides under the other, by the wall clock?", drawn,
-        run.footer(notes=("each dot one repeat; nothing is clipped",)), unit="fraction of the shorter",
+        run.footer(notes=("each dot one repeat, from the means of its timed repetitions; nothing is clipped",)), unit="fraction of the shorter",
         references=[("take turns", 0.0), ("the shorter hides wholly", 1.0)], axis="overlap",
     )  # fmt: skip
     return (
-        "\n" + text("From the wall clock of copy alone, compute alone and both; no device record is used.") + "\n\n"
+        "\n" + text("From the wall clock of copy alone, compute alone and both; no device record is used. Each repeat is the mean of its timed repetitions; a figure from their medians is another one.") + "\n\n"
         + run.desk.figure(run.page, "overlap", chart, "trial_time")
         + table(["treatment", "overlap and band", "n", "each repeat"], listed)
     )  # fmt: skip
