@@ -95,6 +95,7 @@
     var style = getComputedStyle(document.body);
     config.font = style.fontFamily;
     if (!/^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) config.background = style.backgroundColor;
+    config.style["akv-ground"] = { color: config.background, opacity: 1 };
     var footer = config.style["akv-footer"];
     var room = width - 2 * config.padding - 2;
     spec.title.text = wrapped(akv.question, font(config.title.fontWeight, config.title.fontSize), room);
@@ -108,7 +109,7 @@
     var columns = legendColumns(child, font("", config.legend.labelFontSize), legend);
     // Legends stand over each other, each with all of the width.
     config = over(config, { legend: { columns: columns, layout: { top: { direction: "vertical", margin: 4 } } } });
-    if (width < NARROW) labelsOverRows(child, room);
+    if (width < NARROW) labelsOverRows(child, room, font("", config.axis.labelFontSize));
     spec.config = config;
     return spec;
 
@@ -147,22 +148,40 @@
     return columns === Infinity ? 1 : columns;
   }
 
-  function labelsOverRows(child, room) {
+  function labelsOverRows(child, room, labelFont) {
     if (!child.height || !child.height.step) return;
     var space = 18;
+    var names = [];
     var step = child.height.step + space;
     child.height.step = step;
     child.layer.forEach(function (layer) {
       var y = layer.encoding.y;
       if (!y || y.type !== "nominal") return;
+      names = y.scale.domain;
       y.scale = over(y.scale, { paddingInner: space / step, paddingOuter: space / step / 2, align: 1 });
       y.axis = over(y.axis, {
         labelAlign: "left",
         labelPadding: -1,
         labelOffset: -(step - space) / 2 - space / 2,
         labelLimit: room,
+        zindex: 1,
       });
     });
+    if (child.layer[0].mark.style === "akv-pair") groundUnder(names, child, step, space, labelFont);
+  }
+
+  /* Lines that join rows would strike through the labels between them: each label stands on ground of its own. */
+  function groundUnder(names, child, step, space, labelFont) {
+    var y = child.layer[0].encoding.y;
+    pen.font = labelFont;
+    var grounds = names.map(function (name) {
+      return {
+        data: { values: [{ label: name }] },
+        mark: { type: "rect", style: "akv-ground", height: space - 2, yOffset: -step / 2 },
+        encoding: { x: { value: 0 }, x2: { value: pen.measureText(name).width + 8 }, y: y },
+      };
+    });
+    child.layer.splice.apply(child.layer, [1, 0].concat(grounds));
   }
 
   function draw(figure) {
@@ -241,12 +260,18 @@
         drawn.get(figure).view.toImageURL(type, type === "png" ? 2 : 1).then(function (url) {
           var link = document.createElement("a");
           link.href = url;
-          link.download = figure.getAttribute("data-akv-key") + "." + type;
+          link.download = fileName(figure) + "." + type;
           link.click();
         });
       });
       links.append(" · ", button);
     });
+  }
+
+  /* A file's name says which page it comes from: "runs-a0-steps" for data/runs/a0/steps.js. */
+  function fileName(figure) {
+    var parts = figure.getAttribute("data-akv-src").replace(/\.js$/, "").split("/");
+    return parts.slice(parts.lastIndexOf("data", parts.length - 2) + 1).join("-");
   }
 
   /* Draws what is not drawn, or was drawn for another width or colour scheme; one after another. */
@@ -316,6 +341,14 @@
     });
   }
 
+  /* A row's cells with a space between them, so that no word spans two; numbers also without separators: 1,700 is 1700. */
+  function rowText(row) {
+    var text = Array.from(row.cells, function (cell) {
+      return cell.textContent.toLowerCase();
+    }).join(" ");
+    return text + " " + text.replace(/(\d),(?=\d{3}(?!\d))/g, "$1");
+  }
+
   function makeFilter(holder, table) {
     var label = document.createElement("label");
     var input = document.createElement("input");
@@ -329,7 +362,7 @@
       var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       var rows = Array.from(table.tBodies[0].rows);
       rows.forEach(function (row) {
-        var text = row.textContent.toLowerCase();
+        var text = rowText(row);
         row.hidden = !words.every(function (word) {
           return text.includes(word);
         });
@@ -337,7 +370,8 @@
       var left = rows.filter(function (row) {
         return !row.hidden;
       }).length;
-      count.textContent = " " + left + " of " + rows.length + " rows";
+      count.textContent =
+        " " + left + " of " + rows.length + " rows" + (left || !words.length ? "" : ": no row has these words");
     }
     input.addEventListener("input", apply);
     apply();

@@ -22,10 +22,10 @@ ROOT = Path(__file__).parents[2]
 
 TABLE = """
 <div data-akv-table>
-<table><thead><tr><th>run</th><th>p50 step</th></tr></thead><tbody>
-<tr><td>beta</td><td data-sort="21340000">21.34 ms [21.10, 21.61]</td></tr>
-<tr><td>alpha 10</td><td data-sort="900">900 ns [850, 990]</td></tr>
-<tr><td>alpha 9</td><td data-sort="">unknown: no steps</td></tr>
+<table><thead><tr><th>run</th><th>p50 step</th><th>steps</th></tr></thead><tbody>
+<tr><td>beta</td><td data-sort="21340000">21.34 ms [21.10, 21.61]</td><td>1,700</td></tr>
+<tr><td>alpha 10</td><td data-sort="900">900 ns [850, 990]</td><td>40</td></tr>
+<tr><td>alpha 9</td><td data-sort="">unknown: no steps</td><td>0</td></tr>
 </tbody></table>
 </div>
 """

@@ -140,7 +140,32 @@ def test_tables_sort_and_filter_by_keyboard(page: Page, address: str) -> None:
     page.fill(".akv-filter input", "alpha 1")
     assert first.all_inner_texts() == ["alpha 10"]
     assert "1 of 3 rows" in page.locator(".akv-filter").inner_text()
+    page.fill(".akv-filter input", "1700")
+    assert first.all_inner_texts() == ["beta"], "digits are found without their separators"
+    page.fill(".akv-filter input", "1,7")
+    assert first.all_inner_texts() == ["beta"], "and with them"
+    page.fill(".akv-filter input", "no such row")
+    assert "0 of 3 rows: no row has these words" in page.locator(".akv-filter").inner_text()
+    outline = "getComputedStyle(document.querySelector('.akv-filter input')).outlineStyle"
+    assert page.evaluate(outline) == "solid", "the field with the keyboard's focus can be told"
     watch.assert_clean()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_wide_table_scrolls_and_keeps_the_names_of_its_rows(page: Page, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}first.html")
+    checks.settle(page)
+    page.click("#bands .akv-rows > summary")
+    moved = page.evaluate(
+        """() => {
+            const box = document.querySelector('#bands .akv-scroll');
+            const name = box.querySelector('tbody td'), before = name.getBoundingClientRect().left;
+            box.scrollLeft = 60;
+            return [box.scrollLeft, name.getBoundingClientRect().left - before];
+        }"""
+    )
+    assert moved == [60, 0]
 
 
 def test_fifty_pages_of_large_charts_leave_the_search_small(tmp_path: Path) -> None:
@@ -165,6 +190,7 @@ def test_a_drawing_goes_into_an_image(page: Page, address: str) -> None:
     checks.settle(page)
     with page.expect_download() as saved:
         page.click("#bands button >> text=SVG")
+    assert saved.value.suggested_filename == "bands.svg"
     text = Path(saved.value.path()).read_text(encoding="utf-8")
     assert "seen: kernels 555 of 555 launched" in text
     assert draw_bands().question in text
