@@ -11,6 +11,7 @@ import math
 import pkgutil
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -256,6 +257,95 @@ def test_every_run_is_a_dot_and_pairs_are_joined() -> None:
     assert runs.draw("?", [], samples.FOOTER).rows == ()
 
 
+def test_a_footer_says_first_what_the_chart_is_of() -> None:
+    of = replace(samples.FOOTER, of="run r1 on lab-1")
+    drawing = bands.draw("?", [bands.Row("a", samples.STEP)], of)
+    assert drawing.footer[0] == "run r1 on lab-1"
+
+
+def test_a_value_without_a_band_is_drawn_open_and_unlike_an_unknown_one() -> None:
+    (scale, *_) = [
+        scale
+        for layer in samples.draw_bands().spec["vconcat"][0]["layer"]
+        if (scale := layer["encoding"].get("shape", {}).get("scale"))
+    ]
+    shape = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert shape["value, no band stated"].count("M") == 2, "a hole in it"
+    assert len(set(shape.values())) == 4
+
+
+def test_words_count_the_numbers_with_a_band_and_say_why_others_have_none() -> None:
+    assert "7 numbers, 4 with a band, 1 without (n 4 < 8), 1 unknown (no device records), 1 counted" in (
+        samples.draw_bands().summary
+    )
+    assert "6 parts of a step, 4 with a band, 1 without (n 4 < 8), 1 unknown" in samples.draw_budget().summary
+
+
+def test_where_no_number_has_a_band_the_reason_is_told_once() -> None:
+    rows = [bands.Row(name, samples.ms(at, None, None)) for at, name in enumerate("abc", 1)]
+    drawing = bands.draw("?", rows, samples.FOOTER, headline=[("mean", samples.ms(2, None, None))])
+    assert drawing.summary.count("n 4 < 8") == 1
+    assert "b: 2.00 ms, no band;" in drawing.summary
+    printed = [*drawing.spec["title"]["subtitle"], *drawing.footer]
+    assert sum(line.count("n 4 < 8") for line in printed) == 1
+    assert embed.figure(drawing, "k", "data").count("n 4 &lt; 8") == 2, "in words, and over the table"
+
+
+def test_every_row_of_a_file_says_what_was_seen_and_at_which_level_and_clock(drawing: Drawing) -> None:
+    for column in ("seen", "use", "level", "clock"):
+        at = drawing.columns.index(column)
+        assert all(row[at] for row in drawing.rows), column
+    assert drawing.rows[0][drawing.columns.index("level")].startswith("edge, dev host: capture on, +33 %")
+
+
+def test_a_thinned_series_says_so_over_its_table() -> None:
+    assert "a row is up to 14 neighbouring samples" in embed.figure(samples.draw_series(20_000), "k", "data")
+    assert samples.draw_series(600).caption == ""
+
+
+def test_an_axis_of_steps_has_whole_numbers() -> None:
+    drawing = series.draw("?", [1e6], samples.FOOTER, unit="ns")
+    axes = [layer["encoding"]["x"].get("axis") for layer in drawing.spec["vconcat"][0]["layer"]]
+    assert {"grid": False, "tickMinStep": 1, "format": "d"} in axes
+
+
+def test_an_axis_without_a_number_has_no_ticks() -> None:
+    drawing = bands.draw("?", [bands.Row("a", unknown("no records", "ns"))], samples.FOOTER, axis="time")
+    x = drawing.spec["vconcat"][0]["layer"][0]["encoding"]["x"]
+    assert x["axis"]["labels"] is False
+    assert x["title"] == "time: unknown"
+
+
+def test_ways_and_what_they_assume_stand_together_a_line_each() -> None:
+    other = replace(samples.STEP, method="mean", assumes="no bursts")
+    drawing = bands.draw("?", [bands.Row("a", samples.STEP), bands.Row("b", other)], samples.FOOTER)
+    printed = drawing.spec["usermeta"]["akv"]["footer"]
+    assert "EWC B=4 · assumes a steady series after the cut, phi <= 0.95" in printed
+    assert "mean · assumes no bursts" in printed
+
+
+def test_runs_and_the_steps_in_them_are_counted_apart() -> None:
+    printed = samples.draw_runs().spec["usermeta"]["akv"]["footer"]
+    assert "n 1840 steps a run (160 cut, declared); 8 runs a side" in printed
+
+
+def test_deciles_have_one_method() -> None:
+    deciles = [
+        (d, samples.ms(1, 0, 2, method=f"t over differences of pairs' p{d}, 5 df"))
+        for d in range(10, 100, 10)
+    ]
+    drawing = shift.draw("?", deciles, samples.FOOTER, sides=("A", "B"))
+    assert "t over differences of pairs, each decile, 5 df" in " ".join(drawing.footer)
+    assert "more methods" not in " ".join(drawing.footer)
+
+
+def test_repeats_are_dots_once() -> None:
+    estimate = samples.ms(2, 1, 3, dots=(1e6, 3e6))
+    drawing = trials.draw("?", [trials.Treatment("a", [1e6, 3e6], estimate)], samples.FOOTER, unit="ns")
+    assert drawing.spec["datasets"]["rows"][0]["dots"] == []
+    assert " ".join(drawing.footer).count("small dot") == 1
+
+
 # On a page
 
 
@@ -285,6 +375,7 @@ def test_a_figure_says_what_stands_in_for_the_chart(drawing: Drawing) -> None:
     assert drawing.summary in said
     links = [attrs["href"] for tag, attrs in page.tags if tag == "a"]
     assert links == ["../data/r1/key.csv", "../data/q.sql"]
+    assert ("a", "r1-key.csv") in [(tag, attrs.get("download")) for tag, attrs in page.tags]
     assert ("figure", "../data/r1/key.js") in [(tag, attrs.get("data-akv-src")) for tag, attrs in page.tags]
     assert any("data-search-exclude" in attrs for _, attrs in page.tags)
 
@@ -294,7 +385,7 @@ def test_hostile_names_stay_text_in_a_figure() -> None:
     page = parsed(html)
     assert {tag for tag, _ in page.tags} <= {
         *("figure", "div", "p", "strong", "figcaption", "a", "details", "summary"),
-        *("table", "thead", "tbody", "tr", "th", "td", "bdi"),
+        *("table", "thead", "tbody", "tr", "caption", "th", "td", "bdi"),
     }
     assert not any(name.startswith("on") for _, attrs in page.tags for name in attrs)
     assert "\n\n" not in html.rstrip("\n"), "a blank line would end the block for Markdown"

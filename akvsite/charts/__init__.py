@@ -7,8 +7,8 @@ A mark builds its specification once, with ``"@name"`` where a call has somethin
 What marks have in common is in the files whose names begin with an underscore, since no mark knows another.
 """
 
-from akvsite.charts._drawing import MAX_ROWS, Drawing, Footer, Headline
-from akvsite.charts._form import AXIS, DOMAIN, GROUPS, HEIGHT, LABELS, LANES, SHAPES, placeholder
+from akvsite.charts._drawing import MAX_ROWS, Drawing, Footer, Headline, banded, counts, span
+from akvsite.charts._form import AXIS, DOMAIN, GROUPS, HEIGHT, LABELS, LANES, SHAPES, TICKS, placeholder
 from akvsite.charts._marks import HOLLOW, band_fill, band_layers, band_notes, band_place, band_row, band_x
 from akvsite.charts._scale import Scale, band_values, scale, unit_of
 from akvsite.charts._seal import ESTIMATE_COLUMNS, estimate_cells, sealed, skeleton, told
@@ -27,6 +27,7 @@ __all__ = [
     "LINE",
     "MAX_ROWS",
     "SHAPES",
+    "TICKS",
     "Drawing",
     "Footer",
     "Headline",
@@ -38,6 +39,8 @@ __all__ = [
     "band_row",
     "band_values",
     "band_x",
+    "banded",
+    "counts",
     "estimate_cells",
     "labels",
     "placeholder",
@@ -46,6 +49,7 @@ __all__ = [
     "sealed",
     "shortened",
     "skeleton",
+    "span",
     "told",
     "unit_of",
     "visible",

@@ -13,6 +13,7 @@ def placeholder(name: str) -> Any:
 
 
 AXIS: Final = placeholder("axis")
+TICKS: Final = placeholder("ticks")
 DOMAIN: Final = placeholder("domain")
 LABELS: Final = placeholder("labels")
 LANES: Final = placeholder("lanes")

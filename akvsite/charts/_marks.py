@@ -19,6 +19,7 @@ from akvsite.charts._form import (
     SEEN_STATES,
     SHAPES,
     SHOW_GROUPS,
+    TICKS,
 )
 from akvsite.charts._scale import Scale
 from akvsite.charts._text import said, shortened
@@ -29,10 +30,14 @@ from akvsite.estimate import Estimate
 HOLLOW: Final = "M0,-1A1,1,0,1,1,0,1A1,1,0,1,1,0,-1Z M0,-0.66A0.66,0.66,0,1,0,0,0.66A0.66,0.66,0,1,0,0,-0.66Z"
 
 
+#: An open diamond likewise: a value without a band does not look as certain as one with it.
+OPEN_DIAMOND: Final = "M0,-1.15L1.15,0L0,1.15L-1.15,0Z M0,-0.62L-0.62,0L0,0.62L0.62,0Z"
+
+
 #: How a number is known, and the shape that says so.
 STATES: Final = {
     "value with band": "circle",
-    "value, no band stated": "diamond",
+    "value, no band stated": OPEN_DIAMOND,
     "counted or declared": "square",
     "unknown": HOLLOW,
 }
@@ -84,8 +89,7 @@ def band_fill(
     groups = list(dict.fromkeys(row["group"] for row in rows)) or [""]
     lanes = list(dict.fromkeys(row["lane"] for row in rows)) or [""]
     return {
-        AXIS: axis.title(title),
-        DOMAIN: [axis.low, axis.high],
+        **axis.fill(title),
         LABELS: list(dict.fromkeys(row["label"] for row in rows)),
         GROUPS: groups,
         LANES: lanes,
@@ -123,7 +127,7 @@ def band_place() -> dict[str, Any]:
 
 def band_x(field: str) -> alt.X:
     """A value's place on the axis, which every layer shares."""
-    return alt.X(f"{field}:Q", title=AXIS, scale=alt.Scale(domain=DOMAIN, nice=False, zero=False))
+    return alt.X(f"{field}:Q", title=AXIS, axis=TICKS, scale=alt.Scale(domain=DOMAIN, nice=False, zero=False))
 
 
 def band_layers() -> list[alt.Chart]:

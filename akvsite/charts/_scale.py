@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from akvsite.charts._form import AXIS, DOMAIN, TICKS
 from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
@@ -32,12 +33,21 @@ class Scale:
     factor: float
     low: float
     high: float
+    #: No number has a place on the axis, which then has no ticks.
+    empty: bool = False
+
+    def fill(self, axis: str) -> dict[str, Any]:
+        """The axis as a mark's skeleton wants it: title, domain and ticks."""
+        none = {"labels": False, "ticks": False, "grid": False}
+        return {AXIS: self.title(axis), DOMAIN: [self.low, self.high], TICKS: none if self.empty else {}}
 
     def __call__(self, value: float | None) -> float | None:
         """The value on the axis; what is not finite has no place on it."""
         return value * self.factor if value is not None and math.isfinite(value) else None
 
     def title(self, axis: str) -> str:
+        if self.empty:
+            return visible(f"{axis}: unknown" if axis else "unknown")
         unit = f"({self.unit})" if self.unit and self.unit != "1" else ""
         return visible(" ".join(part for part in (axis, unit) if part))
 
@@ -70,6 +80,7 @@ def scale(unit: str, values: Iterable[float | None], *, zero: bool = False) -> S
         factor,
         0.0 if zero and low == 0.0 else low - room,
         0.0 if zero and high == 0.0 and low < 0.0 else high + room,
+        empty=not finite,
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 import altair as alt
 from altair.utils import schemapi
 
-from akvsite.charts._drawing import MAX_ROWS, Drawing, Headline, Spec
-from akvsite.charts._form import HEIGHT, filled
+from akvsite.charts._drawing import MAX_ROWS, Drawing, Footer, Headline, Spec, several
+from akvsite.charts._form import HEIGHT, TICKS, filled
 from akvsite.charts._look import DARK, LIGHT, _colors, _config, _over
-from akvsite.charts._text import broken, said, shortened
+from akvsite.charts._text import bare, broken, said, said_bare, shortened
 from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
@@ -34,11 +34,18 @@ def skeleton(build: Callable[[], Sequence[alt.Chart]]) -> Callable[[], Spec]:
     return built
 
 
-def told(question: str, headline: Headline, items: Sequence[tuple[str, str]], about: str) -> str:
-    """The text summary: the question, what is drawn, and the first numbers in words."""
-    first = [f"{shortened(name, 80)}: {text}" for name, text in items[:8]]
+def told(question: str, headline: Headline, items: Sequence[tuple[str, str | Estimate]], about: str) -> str:
+    """The text summary: the question, what is drawn, and the first numbers in words.
+
+    ``about`` or the footer says why no number has a band, where none has one.
+    """
+    drawn = [item for _, item in (*headline, *items) if isinstance(item, Estimate)]
+    word = said_bare if bare(drawn) else said
+    first = [
+        f"{shortened(name, 80)}: {item if isinstance(item, str) else word(item)}" for name, item in items[:8]
+    ]
     rest = [f"and {len(items) - 8} more in the table"] if len(items) > 8 else []
-    lead = [f"{visible(name)}: {said(estimate)}" for name, estimate in headline]
+    lead = [f"{visible(name)}: {word(estimate)}" for name, estimate in headline]
     return " ".join((shortened(question, 300), about, "; ".join([*lead, *first, *rest]) + ".")).strip()
 
 
@@ -70,24 +77,31 @@ def sealed(
     *,
     question: str,
     headline: Headline,
-    footer: Sequence[str],
+    footer: Footer,
+    estimates: Sequence[Estimate],
+    notes: Iterable[str] = (),
+    count: str = "",
     summary: str,
     columns: tuple[str, ...],
     rows: Iterable[tuple[Any, ...]],
+    caption: str = "",
     config: Spec | None = None,
 ) -> Drawing:
     """The drawing with its question on top and its printed line underneath, all in one specification.
 
     A view has one title only, so the drawing is the single child of a concatenation: the outer title is the question,
-    the child's title, at the bottom, is the footer. ``usermeta.akv`` keeps the unbroken text for a page of any width.
+    the child's title, at the bottom, is the footer, which says of ``estimates`` what they cannot show. ``usermeta.akv`` keeps the unbroken text for a page of any width.
     """
     drawn = sum(len(data) for data in datasets.values())
     if drawn > MAX_ROWS:
         raise ValueError(f"{drawn} rows in one chart; aggregate to {MAX_ROWS} first")
     title = shortened(question, 400)
-    lead = [f"{visible(name)} {said(estimate)}" for name, estimate in headline]
-    printed = tuple(line for paragraph in footer for line in broken(visible(paragraph)))
-    child: Spec = filled(form, values)
+    # Why no number has a band is in the printed line once.
+    word = said_bare if bare([*estimates, *(e for _, e in headline)]) else said
+    lead = [f"{visible(name)} {word(estimate)}" for name, estimate in headline]
+    paragraphs = footer.paragraphs(estimates, notes, count)
+    printed = tuple(line for paragraph in paragraphs for line in broken(visible(paragraph)))
+    child: Spec = filled(form, {TICKS: {}, **values})
     child["width"] = 560
     child["title"] = {
         "text": list(printed),
@@ -113,9 +127,33 @@ def sealed(
             "akv": {
                 "question": title,
                 "headline": lead,
-                "footer": [visible(paragraph) for paragraph in footer],
+                "footer": [visible(paragraph) for paragraph in paragraphs],
                 "dark": _colors(DARK),
             }
         },
     }
-    return Drawing(spec, title, printed, summary, columns, tuple(rows))
+    columns, cells = _completed(columns, rows, footer, estimates)
+    return Drawing(spec, title, printed, summary, columns, cells, caption)
+
+
+def _completed(
+    columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]], footer: Footer, estimates: Sequence[Estimate]
+) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
+    """Rows that say what was seen, what they may be used for, at which level and by which clock.
+
+    A file of numbers leaves its page as an image does; where a row does not say it itself, the footer does.
+    """
+    given = {
+        "seen": footer.seen or "not stated",
+        "use": footer.use or several((e.use for e in estimates), "uses") or "not stated",
+        "level": footer.looked,
+        "clock": footer.clock or "not stated",
+    }
+    places = {columns.index(name): text for name, text in given.items() if name in columns}
+    added = {name: text for name, text in given.items() if name not in columns}
+    tail = tuple(added.values())
+    cells = tuple(
+        (*((places.get(at, "") if cell == "" else cell) for at, cell in enumerate(row)), *tail)
+        for row in rows
+    )
+    return (*columns, *added), cells

@@ -47,5 +47,19 @@ def said(estimate: Estimate) -> str:
     return visible(estimate.text())
 
 
+def bare(estimates: Iterable[Estimate]) -> bool:
+    """Whether none of several numbers has a band, so that the reasons are told once for all of them."""
+    known = [estimate for estimate in estimates if estimate.value is not None]
+    return len(known) > 1 and all(e.low is None and e.kind == "estimated" for e in known)
+
+
+def said_bare(estimate: Estimate) -> str:
+    """A number whose want of a band is explained elsewhere."""
+    if estimate.value is None or estimate.low is not None or not estimate.refusal:
+        return said(estimate)
+    beside = f"; {estimate.one_sided}" if estimate.one_sided else ""
+    return visible(f"{estimate.text().partition(' no band: ')[0]}, no band{beside}")
+
+
 def broken(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, break_on_hyphens=False) or [""]

@@ -45,12 +45,14 @@ def draw(
         {"rows": data},
         question=question,
         headline=headline,
-        footer=footer.paragraphs(estimates, notes),
+        footer=footer,
+        estimates=estimates,
+        notes=notes,
         summary=charts.told(
             question,
             headline,
-            [(region.label, charts.said(region.estimate)) for region in regions],
-            f"{len(regions)} parts of a step, each a bar from 0 with its band.",
+            [(region.label, region.estimate) for region in regions],
+            f"{charts.banded(estimates, 'parts of a step')}; each known one is a bar from 0.",
         ),
         columns=("region", "attributed", *charts.ESTIMATE_COLUMNS),
         rows=[

@@ -52,8 +52,7 @@ def draw(
     return charts.sealed(
         _skeleton(),
         {
-            charts.AXIS: scale.title(axis),
-            charts.DOMAIN: [scale.low, scale.high],
+            **scale.fill(axis),
             charts.GROUPS: list(label.values()),
             charts.HEIGHT: 260,
         },
@@ -66,7 +65,9 @@ def draw(
         },
         question=question,
         headline=headline,
-        footer=footer.paragraphs([estimate for _, estimate in headline], notes),
+        footer=footer,
+        estimates=[estimate for _, estimate in headline],
+        notes=notes,
         summary=charts.told(
             question,
             headline,
@@ -79,6 +80,9 @@ def draw(
             for side, curve in curves.items()
             for value, share in curve
         ],
+        caption=f"At most {POINTS} samples of a side, at equal steps of their rank."
+        if any(len(own) > POINTS for own in clean.values())
+        else "",
     )
 
 

@@ -11,17 +11,21 @@ import html
 import io
 import json
 import math
+from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Final
 
 import altair as alt
 import vl_convert
 
-from akvsite.charts import Drawing
+from akvsite.charts import ESTIMATE_COLUMNS, Drawing, shortened
 from akvsite.errors import visible
 
 #: Rows of a chart's table on the page; the CSV file has all.
 TABLE_ROWS: Final = 40
+
+#: Columns that the caption tells once where all rows say the same.
+_TOLD_ONCE: Final = frozenset((*ESTIMATE_COLUMNS, "level", "clock"))
 
 #: What is read until the script has drawn, and where it never runs.
 WAITING: Final = "This chart is drawn by a script; the table below has the same numbers."
@@ -35,7 +39,10 @@ def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
     "../data/runs/r1". ``sql`` is the address of the question's SQL, relative to the page; empty where there is none.
     """
     base = f"{data_dir.rstrip('/')}/{key}"
-    links = [f'<a href="{_text(base)}.csv" download>data (CSV)</a>']
+    # As the page's script names its images: a file says which page it comes from.
+    parts = [part for part in f"/{base}".split("/data/")[-1].split("/") if part not in ("", "..")]
+    name = "-".join(parts)
+    links = [f'<a href="{_text(base)}.csv" download="{_text(name)}.csv">data (CSV)</a>']
     if sql:
         links.append(f'<a href="{_text(sql)}">question (SQL)</a>')
     return "\n".join(
@@ -96,15 +103,29 @@ def _text(text: object) -> str:
 
 
 def _table(drawing: Drawing) -> list[str]:
-    """The first rows as a table that opens on demand, without the columns that are empty in all rows."""
+    """The first rows as a table that opens on demand, without the columns that are empty or the same in all rows."""
     used = [
         at
         for at in range(len(drawing.columns))
         if at == 0 or any(row[at] not in (None, "") for row in drawing.rows)
     ]
+    same = {
+        at: drawing.rows[0][at]
+        for at in used
+        if drawing.columns[at] in _TOLD_ONCE
+        and len(drawing.rows) > 1
+        and isinstance(drawing.rows[0][at], str)
+        and all(row[at] == drawing.rows[0][at] for row in drawing.rows)
+    }
+    used = [at for at in used if at not in same]
+    once = "; ".join(f"{drawing.columns[at]}: {shortened(text, 300)}" for at, text in same.items())
+    caption = " ".join(part for part in (drawing.caption, f"All rows: {once}." if once else "") if part)
     shown = drawing.rows[:TABLE_ROWS]
     more = len(drawing.rows) - len(shown)
-    head = "".join(f'<th scope="col">{_text(drawing.columns[at])}</th>' for at in used)
+    head = "".join(
+        f'<th scope="col"{_number_class(row[at] for row in shown)}>{_text(drawing.columns[at])}</th>'
+        for at in used
+    )
     body = ["<tr>" + "".join(_cell(row[at]) for at in used) + "</tr>" for row in shown]
     left = (
         f'<p class="akv-more">{more} more rows are in the CSV file, which has all of them.</p>'
@@ -114,10 +135,17 @@ def _table(drawing: Drawing) -> list[str]:
     return [
         f'<details class="akv-fold akv-rows"><summary>The numbers as a table ({len(drawing.rows)} rows)</summary>',
         f'<div class="akv-scroll" role="region" tabindex="0" aria-label="{_text(drawing.question)} Table">',
-        f'<table class="akv-table"><thead><tr>{head}</tr></thead><tbody>',
+        f'<table class="akv-table">{f"<caption>{_text(caption)}</caption>" if caption else ""}<thead><tr>{head}</tr></thead><tbody>',
         *body,
         f"</tbody></table></div>{left}</details>",
     ]
+
+
+def _number_class(cells: Iterable[Any]) -> str:
+    """A head stands over its numbers: on the right where all cells are numbers or empty."""
+    held = [cell for cell in cells if cell is not None]
+    numbers = held and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in held)
+    return ' class="akv-number"' if numbers else ""
 
 
 def _cell(cell: Any) -> str:

@@ -31,8 +31,9 @@ def draw(
     bands: Sequence[tuple[str, Estimate]] = (),
     headline: Headline = (),
     axis: str = "",
+    each: str = "steps",
 ) -> Drawing:
-    """``bands`` holds the Estimate over the runs of a side; where it has no band, the footer says why."""
+    """``each`` names what a run's number is made of, many of them. ``bands`` holds the Estimate over the runs of a side; where it has no band, the footer says why."""
     over = dict(bands)
     estimates = [*(run.estimate for run in runs), *over.values()]
     scale = charts.scale(charts.unit_of(estimates), charts.band_values(estimates))
@@ -60,6 +61,8 @@ def draw(
         # The first side's band comes first, so that pair lines run between the runs of two sides.
         rows[:2] = reversed(rows[:2])
     counts = ", ".join(f"{taken[key]} of {side[key]}" for key in side)
+    own = [run.estimate for run in runs if run.estimate.value is not None]
+    a_side = f"{charts.span(sorted(set(taken.values())))} runs a side" if taken else ""
     pairs = " · thin lines join pairs" if any(run.pair for run in runs) else ""
     fill = charts.band_fill(data, scale, axis, lane_step=max(4, min(10, 120 // most)))
     return charts.sealed(
@@ -68,17 +71,18 @@ def draw(
         {"rows": data},
         question=question,
         headline=headline,
-        footer=footer.paragraphs(
-            estimates, [f"a dot is a run: {counts}{pairs}", *charts.band_notes(data, estimates)]
-        ),
+        footer=footer,
+        estimates=estimates,
+        notes=[f"a dot is a run: {counts}{pairs}", *charts.band_notes(data, estimates)],
+        count="; ".join(part for part in (charts.counts(own, f"{each} a run"), a_side) if part),
         summary=charts.told(
             question,
             headline,
             [
-                *((name[key], charts.said(estimate)) for key, estimate in over.items()),
-                *((f"{run.side}, {run.run}", charts.said(run.estimate)) for run in runs),
+                *((name[key], estimate) for key, estimate in over.items()),
+                *((f"{run.side}, {run.run}", run.estimate) for run in runs),
             ],
-            f"A dot for each run: {counts}.",
+            f"A dot for each run: {counts}; {charts.banded(estimates)}.",
         ),
         columns=("side", "run", "pair", *charts.ESTIMATE_COLUMNS),
         rows=[

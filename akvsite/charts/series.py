@@ -48,10 +48,9 @@ def draw(
     return charts.sealed(
         _skeleton(),
         {
-            charts.AXIS: scale.title(axis),
-            charts.DOMAIN: [scale.low, scale.high],
+            **scale.fill(axis),
             charts.GROUPS: list(parts[shown]),
-            charts.SHAPES: ["circle", "diamond"][shown],
+            charts.SHAPES: ["circle", "cross"][shown],
             charts.HEIGHT: 240,
             ORDER: charts.visible(order),
             SIZE: next(size for most, size in ((60, 46), (300, 24), (math.inf, 14)) if len(bins) <= most),
@@ -64,7 +63,9 @@ def draw(
         },
         question=question,
         headline=headline,
-        footer=footer.paragraphs([estimate for _, estimate in headline], notes),
+        footer=footer,
+        estimates=[estimate for _, estimate in headline],
+        notes=notes,
         summary=charts.told(
             question,
             headline,
@@ -73,6 +74,9 @@ def draw(
         ),
         columns=(f"first {order}", "samples", "lowest", "median", "highest", "unit", "part"),
         rows=[(b.first, b.count, b.low, b.mid, b.high, unit, parts[not b.kept]) for b in bins],
+        caption=f"Thinned: a row is up to {widest} neighbouring samples, with their lowest, median and highest value."
+        if (widest := _widest(bins)) > 1
+        else "",
     )
 
 
@@ -115,8 +119,12 @@ def _scale(unit: str, bins: Sequence[_Bin]) -> tuple[charts.Scale, list[_Bin]]:
     return charts.scale(unit, [end for b in bins if b not in beyond for end in (b.low, b.high)]), beyond
 
 
+def _widest(bins: Sequence[_Bin]) -> int:
+    return max((b.count for b in bins), default=1)
+
+
 def _bin_notes(bins: Sequence[_Bin], beyond: Sequence[_Bin], unit: str) -> list[str]:
-    widest = max((b.count for b in bins), default=1)
+    widest = _widest(bins)
     notes = []
     if widest > 1:
         notes.append(
@@ -145,7 +153,7 @@ def _skeleton() -> list[alt.Chart]:
     rows = alt.Chart(alt.NamedData("rows"))
     cut = alt.Chart(alt.NamedData("cut"))
     along = alt.Scale(domain=SPAN, nice=False, zero=False)
-    x = alt.X("at:Q", title=ORDER, scale=along, axis=alt.Axis(grid=False))
+    x = alt.X("at:Q", title=ORDER, scale=along, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
     across = alt.Scale(domain=charts.DOMAIN, nice=False, zero=False)
     legend = alt.Legend(title=None, symbolSize=60)
     color = alt.Color("part:N", scale=alt.Scale(domain=charts.GROUPS), legend=legend)
@@ -155,10 +163,17 @@ def _skeleton() -> list[alt.Chart]:
         cut.mark_rule(style="akv-cut").encode(x=alt.X("to:Q", title=ORDER, scale=along)),
         rows.transform_filter("isValid(datum.low)")
         .mark_rule(style="akv-range")
-        .encode(x=x, y=alt.Y("low:Q", title=charts.AXIS, scale=across), y2="high", color=color),
+        .encode(
+            x=x, y=alt.Y("low:Q", title=charts.AXIS, axis=charts.TICKS, scale=across), y2="high", color=color
+        ),
         rows.transform_filter("isValid(datum.mid)")
         .mark_point(style="akv-sample", size=SIZE)
-        .encode(x=x, y=alt.Y("mid:Q", title=charts.AXIS, scale=across), color=color, shape=shape),
+        .encode(
+            x=x,
+            y=alt.Y("mid:Q", title=charts.AXIS, axis=charts.TICKS, scale=across),
+            color=color,
+            shape=shape,
+        ),
         alt.Chart(alt.NamedData("above"))
         .mark_point(style="akv-open", shape="triangle-up", yOffset=6)
         .encode(x=x, y=alt.value(0), color=color),

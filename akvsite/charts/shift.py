@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import altair as alt
 
@@ -31,15 +33,18 @@ def draw(
     return charts.sealed(
         _skeleton(),
         charts.band_fill(data, scale, axis or f"{b} minus {a}"),
-        {"rows": data, "zero": [{"at": 0.0}]},
+        {"rows": data, "zero": [] if scale.empty else [{"at": 0.0}]},
         question=question,
         headline=headline,
-        footer=footer.paragraphs(estimates, notes),
+        footer=footer,
+        # The methods differ in the decile's own number only.
+        estimates=[replace(e, method=re.sub(r"' p\d+\b", ", each decile", e.method)) for e in estimates],
+        notes=notes,
         summary=charts.told(
             question,
             headline,
-            [(f"{decile} %", charts.said(estimate)) for decile, estimate in deciles],
-            f"Deciles of {b} minus deciles of {a}.",
+            [(f"{decile} %", estimate) for decile, estimate in deciles],
+            f"Deciles of {b} minus deciles of {a}: {charts.banded(estimates)}.",
         ),
         columns=("decile", *charts.ESTIMATE_COLUMNS),
         rows=[(decile, *charts.estimate_cells(estimate)) for decile, estimate in deciles],

@@ -46,8 +46,7 @@ def draw(
     return charts.sealed(
         _skeleton(),
         {
-            charts.AXIS: scale.title("time"),
-            charts.DOMAIN: [scale.low, scale.high],
+            **scale.fill("time"),
             charts.LABELS: list(lanes.values()),
             charts.GROUPS: list(kinds.values()),
             charts.HEIGHT: {"step": 30},
@@ -55,10 +54,9 @@ def draw(
         {"rows": [_row(interval, scale, lanes[interval.lane], kinds[interval.kind]) for interval in drawn]},
         question=question,
         headline=headline,
-        footer=footer.paragraphs(
-            [estimate for _, estimate in headline],
-            [f"{about} · empty: nothing recorded there", *_notes(intervals, drawn, closed_ns)],
-        ),
+        footer=footer,
+        estimates=[estimate for _, estimate in headline],
+        notes=[f"{about} · empty: nothing recorded there", *_notes(intervals, drawn, closed_ns)],
         summary=charts.told(question, headline, _by_lane(intervals), f"{about}."),
         columns=("lane", "kind", "name", "start_ns", "end_ns", "start_bound_ns", "end_bound_ns"),
         rows=[

@@ -53,6 +53,10 @@ def draw(
     )
     label = charts.labels((t.label for t in treatments), 40)
     data = [charts.band_row(label[key], key, "", estimate, scale, _BAND) for key, estimate in made]
+    for row, (key, estimate) in zip(data, made, strict=True):
+        # The repeats have dots already.
+        if set(estimate.dots) <= set(known[key]):
+            row["dots"] = []
     missing = len(repeats) - sum(len(own) for own in known.values())
     bare = [label[t.label] for t in treatments if t.estimate is None]
     notes = [
@@ -86,12 +90,14 @@ def draw(
         },
         question=question,
         headline=headline,
-        footer=footer.paragraphs(estimates, notes),
+        footer=footer,
+        estimates=estimates,
+        notes=notes,
         summary=charts.told(
             question,
             headline,
             [(t.label, f"{_reach(known[t.label], unit)}; {_over(t.estimate)}") for t in treatments],
-            f"{len(treatments)} treatments, a dot for each repeat.",
+            f"{len(treatments)} treatments.",
         ),
         columns=("treatment", "repeat", *charts.ESTIMATE_COLUMNS),
         rows=[
