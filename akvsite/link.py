@@ -109,7 +109,7 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     SELECT d.run_id, d.process_id, '{RECORDS_SEEN}', d.kind, count(l.interval_id), count(*)
     FROM level3_device d
     LEFT JOIN link l ON l.interval_id = d.id
-    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill')
+    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication')
     GROUP BY d.process_id, d.kind
     """,
     f"""
@@ -139,9 +139,19 @@ NESTED_STATEMENT = """
 WARM_UP_STATEMENT = """
     UPDATE step SET warm_up = 1 WHERE id IN (
         SELECT id FROM (
-            SELECT id, row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns, id) AS place
+            SELECT id, row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns IS NULL, start_ns, id) AS place
             FROM step WHERE run_id = :run AND nested = 0)
         WHERE place <= :cut)
+    """
+
+#: The first step of a source whose file says of its warm-up what the capture does not declare: a file may repeat the
+#: declaration, step by step, and may not cut anything else.
+UNDECLARED_WARM_UP_QUERY = """
+    SELECT id, place, warm_up, sum(warm_up) OVER (PARTITION BY process_id, source) AS marked FROM (
+        SELECT id, process_id, source, warm_up,
+               row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns IS NULL, start_ns, id) AS place
+        FROM step WHERE run_id = :run AND nested = 0)
+    ORDER BY marked = 0, warm_up = (place <= :cut), id LIMIT 1
     """
 
 #: Tables whose rows know their step.

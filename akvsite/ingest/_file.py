@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,16 @@ class Steps:
         self._run_id = run_id
         self._steps: link.Steps | None = None
         self._asked = False
+        #: Where the steps of each batch came from: the first id, the last one, and the file.
+        self._written: list[tuple[int, int, Path]] = []
+
+    def written(self, ids: Ints, path: Path) -> None:
+        if len(ids):
+            self._written.append((int(ids[0]), int(ids[-1]), path))
+
+    def file_of(self, step: int) -> Path:
+        """The file that the step, written in this ingest, came from."""
+        return next(path for first, last, path in self._written if first <= step <= last)
 
     def of(self, table: str, rows: pa.Table, processes: Ints) -> Ints | None:
         """The step of each of ``rows`` (n,), 0 for none; None for tables that know no steps."""
@@ -182,12 +193,16 @@ class File:
     def write(self, part: Rows) -> None:
         try:
             rows = self.admit(part)
+            if part.table == "step":
+                _refuse_half_marks(rows)
             processes = self.processes_of(rows)
             ids = self.writer.write(part.table, rows, processes, self.steps.of(part.table, rows, processes))
         except (ValueError, pa.ArrowException) as error:
             raise BadInput(
                 self.source.path, f"{next(iter(str(error).splitlines()), 'cannot be read')}"
             ) from error
+        if part.table == "step":
+            self.steps.written(ids, self.source.path)
         if not len(ids) or "correlation" not in rows.column_names:
             return
         gathered = self.members.gathered
@@ -267,6 +282,15 @@ class File:
             self.process_id(int(one))
         owners: Ints = self.members.process_ids[index]
         return owners
+
+
+def _refuse_half_marks(rows: pa.Table) -> None:
+    """Warm-up is 0 or 1: another number would be cut by one question and counted by the next."""
+    if rows.column_names.count("warm_up") != 1:
+        return
+    for value in pc.unique(rows.column("warm_up")).to_pylist():
+        if value is not None and value not in (0, 1):
+            raise ValueError(f"column 'warm_up' of step holds {value!r}; 0 or 1")
 
 
 def _known(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:

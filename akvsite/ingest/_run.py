@@ -229,6 +229,8 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
     if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
         store.connection.execute(link.NESTED_STATEMENT, parameters)
+        if declared is not None:
+            _refuse_undeclared_warm_up(store, parameters, steps)
         if parameters["cut"]:
             store.connection.execute(link.WARM_UP_STATEMENT, parameters)
         if steps.late:
@@ -239,6 +241,18 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)
+
+
+def _refuse_undeclared_warm_up(store: Store, parameters: dict[str, int | None], steps: Steps) -> None:
+    """Only capture.toml cuts: a file that could mark what it likes could choose its numbers from the data."""
+    cut = parameters["cut"] or 0
+    (worst,) = store.rows(link.UNDECLARED_WARM_UP_QUERY, {"run": parameters["run"], "cut": cut})
+    if worst["marked"] and worst["warm_up"] != (worst["place"] <= cut):
+        raise BadInput(
+            steps.file_of(worst["id"]),
+            f"marks step {worst['place']:,} of its source warm_up = {worst['warm_up']}, and capture.toml declares "
+            + (f"warm_up_steps = {cut}" if cut else "no warm_up_steps"),
+        )
 
 
 def _sha256(path: Path) -> str:

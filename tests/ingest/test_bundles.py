@@ -256,6 +256,57 @@ def test_warm_up_is_cut_from_each_process_as_declared(store: Path, tmp_path: Pat
     assert ask(store, "SELECT sum(warm_up) AS n FROM step WHERE run_id = 3") == [{"n": 2}]
 
 
+@pytest.mark.parametrize("kind", [pa.int64(), pa.bool_(), pa.uint8(), pa.float64()])
+def test_a_file_may_repeat_the_declared_warm_up(kind: pa.DataType, store: Path, tmp_path: Path) -> None:
+    marks = pa.array([True, True, False]).cast(pa.int64()).cast(kind)
+    for table in ({"step": with_column("warm_up", marks)}, {"step": steps(3)}):
+        name = f"warm{kind}".replace("_", "") + str(len(table["step"]))
+        folder = write_capture(tmp_path / name, table, top="warm_up_steps = 2")
+        read_in(store, folder, replace=True)
+        found = ask(
+            store,
+            "SELECT warm_up FROM step s JOIN run r ON r.id = s.run_id WHERE r.name = ? ORDER BY s.id",
+            name,
+        )
+        assert [r["warm_up"] for r in found] == [1, 1, 0]
+    # Where fewer steps were captured than are declared, all of them are.
+    every = [{**s, "warm_up": 1} for s in steps(2)]
+    read_in(store, write_capture(tmp_path / "short", {"step": every}, top="warm_up_steps = 5"))
+
+
+@pytest.mark.parametrize("declared", ["", "warm_up_steps = 0", "warm_up_steps = 2"])
+@pytest.mark.parametrize(
+    "marks", [(0, 1, 0, 1), (0, 0, 0, 1), (1, 0, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1), (0, 1, 1, 0)]
+)
+def test_no_file_cuts_what_the_capture_does_not_declare(
+    marks: tuple[int, ...], declared: str, store: Path, tmp_path: Path
+) -> None:
+    before = dump(store)
+    tables = {
+        "trial": [],
+        "step": [{**s, "warm_up": m} for s, m in zip(steps(4), marks, strict=True)],
+    }
+    with pytest.raises(BadInput, match=r"step.parquet: marks step \d of its source warm_up = \d") as refused:
+        read_in(store, write_capture(tmp_path / "sly", tables, top=declared))
+    assert (declared or "declares no warm_up_steps").replace("warm_up_steps = 0", "no") in str(refused.value)
+    assert dump(store) == before
+
+
+def test_warm_up_of_one_process_says_nothing_of_another(store: Path, tmp_path: Path) -> None:
+    rows = [{**s, "process": p, "warm_up": int(p == s["number"])} for p in (0, 1) for s in steps(3)]
+    with pytest.raises(BadInput, match=r"step.parquet: marks step 1 of its source warm_up = 0"):
+        read_in(store, write_capture(tmp_path / "sly", {"step": rows}, top="warm_up_steps = 1"))
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5])
+def test_warm_up_is_one_or_nought(value: float, store: Path, tmp_path: Path) -> None:
+    before = dump(store)
+    rows = with_column("warm_up", [value, 0, 0])
+    with pytest.raises(BadInput, match=r"step.parquet: column 'warm_up' of step holds .*; 0 or 1"):
+        read_in(store, write_capture(tmp_path / "sly", {"step": rows}, top="warm_up_steps = 1"))
+    assert dump(store) == before
+
+
 def test_a_host_row_belongs_to_the_step_in_which_it_begins(store: Path, tmp_path: Path) -> None:
     phases = [
         {"name": name, "start_ns": start, "end_ns": start + 5}
