@@ -185,7 +185,8 @@ def test_a_role_is_corrected_in_all_captures_together(store: Path, tmp_path: Pat
     folders = [write_capture(tmp_path / name, {"step": steps()}, role="dev") for name in "ab"]
     read_in(store, *folders)
     for name in "ab":
-        write_capture(tmp_path / name, {"step": steps()}, role="proof")
+        stated = {"top": 'timing_events = "off"', "more": '[contract]\nworkload = "decode"'}
+        write_capture(tmp_path / name, {"step": steps()}, role="proof", **stated)
     with pytest.raises(BadInput, match=r"host.role"):
         read_in(store, folders[0])
     read_in(store, *folders)
