@@ -110,7 +110,7 @@ class Footer:
         )
 
 
-def _made(lead: str, known: Iterable[Estimate]) -> list[str]:
+def _made(lead: str, known: Sequence[Estimate]) -> list[str]:
     """How the numbers were made, and what each way assumes: behind the count, or a line each where there are several."""
     ways = list(
         dict.fromkeys(
@@ -119,6 +119,8 @@ def _made(lead: str, known: Iterable[Estimate]) -> list[str]:
     )
     if len(ways) < 2:
         return [joined(lead, *ways)]
+    if not any(e.assumes for e in known):
+        return [joined(lead, several((e.method for e in known), "methods", "; "))]
     more = [f"and {len(ways) - 3} more methods, in the table"] if len(ways) > 3 else []
     return [lead, *ways[:3], *more]
 
@@ -161,11 +163,11 @@ def span(numbers: Sequence[int]) -> str:
     return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
-def several(texts: Iterable[str], what: str) -> str:
+def several(texts: Iterable[str], what: str, between: str = " | ") -> str:
     """Each different text once, in order; after three, how many more there are."""
     distinct = list(dict.fromkeys(text for text in texts if text))
-    more = f" | and {len(distinct) - 3} more {what}, in the table" if len(distinct) > 3 else ""
-    return " | ".join(distinct[:3]) + more
+    more = f"{between}and {len(distinct) - 3} more {what}, in the table" if len(distinct) > 3 else ""
+    return between.join(distinct[:3]) + more
 
 
 def joined(*parts: str) -> str:

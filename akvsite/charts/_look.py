@@ -62,6 +62,7 @@ def _colors(palette: Palette) -> Spec:
         "style": {
             "akv-footer": {"fill": p.quiet},
             "akv-open": {"fill": p.ground},
+            "akv-ground": {"color": p.ground},
             "akv-neutral": {"color": p.quiet},
             "akv-pair": {"color": p.frame},
             "akv-cut": {"color": p.quiet},
@@ -115,6 +116,7 @@ def _config(palette: Palette) -> Spec:
                 "akv-footer": {"fontSize": 11.5, "fontWeight": 400, "lineHeight": 15.5},
                 "akv-dot": {"filled": True, "size": 70, "opacity": 1},
                 "akv-band": {"strokeWidth": 3, "opacity": 0.55},
+                "akv-ground": {"filled": True, "size": 70, "opacity": 1},
                 "akv-open": {"size": 60, "strokeWidth": 1.6, "filled": False, "opacity": 1},
                 "akv-small": {"size": 16, "filled": True, "opacity": 0.85},
                 "akv-also": {"strokeWidth": 1},

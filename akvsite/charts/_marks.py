@@ -31,13 +31,15 @@ HOLLOW: Final = "M0,-1A1,1,0,1,1,0,1A1,1,0,1,1,0,-1Z M0,-0.66A0.66,0.66,0,1,0,0,
 
 
 #: An open diamond likewise: a value without a band does not look as certain as one with it.
-OPEN_DIAMOND: Final = "M0,-1.15L1.15,0L0,1.15L-1.15,0Z M0,-0.62L-0.62,0L0,0.62L0.62,0Z"
+_DIAMOND: Final = "M0,-1.4L1.4,0L0,1.4L-1.4,0Z"
+OPEN_DIAMOND: Final = f"{_DIAMOND} M0,-0.95L-0.95,0L0,0.95L0.95,0Z"
 
 
 #: How a number is known, and the shape that says so.
+_UNBANDED: Final = "value, no band stated"
 STATES: Final = {
     "value with band": "circle",
-    "value, no band stated": OPEN_DIAMOND,
+    _UNBANDED: OPEN_DIAMOND,
     "counted or declared": "square",
     "unknown": HOLLOW,
 }
@@ -78,7 +80,7 @@ def state_of(estimate: Estimate) -> str:
         return "unknown"
     if estimate.low is not None:
         return "value with band"
-    return "counted or declared" if estimate.kind in ("counted", "declared") else "value, no band stated"
+    return "counted or declared" if estimate.kind in ("counted", "declared") else _UNBANDED
 
 
 def band_fill(
@@ -149,6 +151,10 @@ def band_layers() -> list[alt.Chart]:
         .encode(x=x("also_from"), x2="also_to", **place),
         where("isValid(datum.from)").mark_rule(style="akv-band").encode(x=x("from"), x2="to", **place),
         rows.transform_flatten(["dots"]).mark_point(style="akv-small").encode(x=x("dots"), **place),
+        # Ground inside an open diamond, so that a small dot under it does not close it.
+        where(f"datum.state == '{_UNBANDED}'")
+        .mark_point(style="akv-ground", shape=_DIAMOND)
+        .encode(x=x("value"), y=place["y"], yOffset=place["yOffset"]),
         where("isValid(datum.value)").mark_point(style="akv-dot").encode(x=x("value"), **dot),
         # An unknown number stands outside the axis: it has no place on it, least of all at 0.
         where("!isValid(datum.value)")

@@ -37,10 +37,13 @@ def skeleton(build: Callable[[], Sequence[alt.Chart]]) -> Callable[[], Spec]:
 def told(question: str, headline: Headline, items: Sequence[tuple[str, str | Estimate]], about: str) -> str:
     """The text summary: the question, what is drawn, and the first numbers in words.
 
-    ``about`` or the footer says why no number has a band, where none has one.
+    Where no number has a band, why is said once, here if ``about`` does not say it.
     """
     drawn = [item for _, item in (*headline, *items) if isinstance(item, Estimate)]
     word = said_bare if bare(drawn) else said
+    why = several((e.refusal for e in drawn if e.value is not None), "reasons") if bare(drawn) else ""
+    if why and why not in about:
+        about = f"{about} No number here has a band: {why}."
     first = [
         f"{shortened(name, 80)}: {item if isinstance(item, str) else word(item)}" for name, item in items[:8]
     ]

@@ -134,8 +134,10 @@ def _table(drawing: Drawing) -> list[str]:
     )
     return [
         f'<details class="akv-fold akv-rows"><summary>The numbers as a table ({len(drawing.rows)} rows)</summary>',
+        # Over what scrolls, so that it can be read whole.
+        *([f'<p class="akv-more">{_text(caption)}</p>'] if caption else []),
         f'<div class="akv-scroll" role="region" tabindex="0" aria-label="{_text(drawing.question)} Table">',
-        f'<table class="akv-table">{f"<caption>{_text(caption)}</caption>" if caption else ""}<thead><tr>{head}</tr></thead><tbody>',
+        f'<table class="akv-table"><thead><tr>{head}</tr></thead><tbody>',
         *body,
         f"</tbody></table></div>{left}</details>",
     ]

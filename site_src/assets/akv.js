@@ -95,7 +95,7 @@
     var style = getComputedStyle(document.body);
     config.font = style.fontFamily;
     if (!/^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) config.background = style.backgroundColor;
-    config.style["akv-ground"] = { color: config.background, opacity: 1 };
+    config.style["akv-ground"] = over(config.style["akv-ground"], { color: config.background });
     var footer = config.style["akv-footer"];
     var room = width - 2 * config.padding - 2;
     spec.title.text = wrapped(akv.question, font(config.title.fontWeight, config.title.fontSize), room);
