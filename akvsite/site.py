@@ -6,6 +6,7 @@ are written again. The same store gives the same bytes.
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import inspect
 import os
@@ -13,7 +14,9 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -196,25 +199,39 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
                 project, f"has no {needed}: run this in a checkout of the project, or name one with --project"
             )
     _refuse_other_folder(out)
-    take_notes(store, notes)
-    built = write_pages(store, project, progress)
-    if progress is not None:
-        progress("MkDocs")
-    fresh = out.with_name(f".{out.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    try:
-        _mkdocs(project, fresh)
-        (fresh / MARK).write_text("made by akvsite build; replaced by the next one\n", encoding="utf-8")
-        _swap(fresh, out)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    with _one_build_at_a_time(project / SOURCE, progress):
+        take_notes(store, notes)
+        built = write_pages(store, project, progress)
+        if progress is not None:
+            progress("MkDocs")
+        fresh = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.resolve().parent))
+        try:
+            _mkdocs(project, fresh)
+            fresh.chmod(0o755)
+            (fresh / MARK).write_text("made by akvsite build; replaced by the next one\n", encoding="utf-8")
+            _swap(fresh, out)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
     built.out = out
     return built
 
 
+@contextmanager
+def _one_build_at_a_time(source: Path, progress: Progress | None) -> Iterator[None]:
+    """Two builds would write the same pages: the second waits for the first."""
+    with (source / ".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if progress is not None:
+                progress("waiting for another build")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _check(page: Page) -> None:
     # A page's path comes from a run's name, which the manifest has held to safe letters.
-    if page.path.startswith(("/", ".")) or ".." in page.path:
+    if page.path.startswith(("/", ".")) or ".." in page.path.split("/"):
         raise ValueError(f"page path {page.path!r} leaves the site")
 
 
@@ -224,8 +241,12 @@ def _write(path: Path, content: str) -> int:
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_name(f".{path.name}.half")
-    half.write_bytes(data)
-    half.replace(path)
+    try:
+        half.write_bytes(data)
+        half.replace(path)
+    except OSError as error:
+        half.unlink(missing_ok=True)
+        raise BadInput(path, f"cannot be written: {error.strerror}") from error
     return 1
 
 
@@ -295,9 +316,17 @@ def _refuse_other_folder(out: Path) -> None:
 
 
 def _swap(fresh: Path, out: Path) -> None:
-    old = out.with_name(f".{out.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    """Put the new folder in the place of the old one; the old one goes back where that cannot be done."""
+    old = None
     if out.exists():
+        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.resolve().parent)) / "site"
         out.rename(old)
-    fresh.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+    try:
+        fresh.rename(out)
+    except OSError:
+        if old is not None:
+            old.rename(out)
+        raise
+    finally:
+        if old is not None:
+            shutil.rmtree(old.parent, ignore_errors=True)

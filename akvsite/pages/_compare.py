@@ -183,7 +183,7 @@ def _use(runs: Sequence[OneRun]) -> str:
     if uses == {"speed"}:
         return "may state speed: level off on a proof host on both sides"
     if uses <= {"speed", "comparison under the same load"} and uses:
-        return "a comparison under the same load; not a speed"
+        return "for a comparison under the same load, not a speed; whether the load was the same is for the reader to see below"
     if len(uses) > 1 or not uses:
         return "side by side only: the runs may not be used alike"
     return f"structure only: {next(iter(runs)).because}"
@@ -199,6 +199,9 @@ def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
     roles = sorted({r.listed["role"] for r in runs})
     if len(levels) > 1:
         return f"levels {' and '.join(levels)} are not pooled: their runs are shown side by side"
+    hosts = sorted({str(r.listed["host"]) for r in runs})
+    if len(hosts) > 1:
+        return f"hosts {' and '.join(hosts)} are not pooled: their runs are shown side by side"
     if len(roles) > 1:
         return f"host roles {' and '.join(roles)} are not pooled: their runs are shown side by side"
     if not all(len(r.steps) for r in runs):
@@ -208,12 +211,17 @@ def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
 
 def _estimate(found: Compared) -> None:
     a, b = found.of_side("A"), found.of_side("B")
+    unpaired = _mispaired(a, b) if found.design == "ABBA pairs" else ""
     for name in STATISTICS:
         values = [np.array([r.numbers[name].value for r in side], dtype=np.float64) for side in (a, b)]
         found.sides[name] = tuple(replace(estimators.over_runs(v, unit="ns"), use=found.use) for v in values)  # type: ignore[assignment]
         if found.design == "two runs":
             difference = estimators.difference_of_two_runs(a[0].numbers[name], b[0].numbers[name])
             ratio = estimators.ratio_of_two_runs(a[0].numbers[name], b[0].numbers[name])
+        elif unpaired or (found.design == "ABBA pairs" and min(v.min() for v in values) <= 0):
+            why = unpaired or "a ratio of pairs needs step times above 0"
+            difference = unknown(why, "ns", n=len(a) + len(b))
+            ratio = unknown(why, "ratio", n=len(a) + len(b))
         elif found.design == "ABBA pairs":
             order = _order(a, b)
             difference = estimators.difference_of_paired_runs(values[0], values[1], unit="ns", order=order)
@@ -226,17 +234,32 @@ def _estimate(found: Compared) -> None:
         found.ratio[name] = replace(ratio, use=found.use)
     if found.design == "two runs":
         found.shift = estimators.decile_shift(a[0].steps, b[0].steps, unit="ns")
-    elif found.design == "ABBA pairs":
+    elif found.design == "ABBA pairs" and not unpaired:
         found.shift = estimators.decile_shift([r.steps for r in a], [r.steps for r in b], unit="ns")
     found.shift = {p: replace(e, use=found.use) for p, e in found.shift.items()}
+
+
+def _place(run: OneRun, key: str) -> int | None:
+    """A whole number that the capture states about its place in the design."""
+    value = run.facts.get(("capture", key), "")
+    return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
+
+
+def _mispaired(a: Sequence[OneRun], b: Sequence[OneRun]) -> str:
+    """Why the pairs are not what the captures say, or nothing: pair i is run i of each side."""
+    for first, second in zip(a, b, strict=True):
+        pairs = _place(first, "pair"), _place(second, "pair")
+        if None not in pairs and pairs[0] != pairs[1]:
+            return f"{first.name} says that it is of pair {pairs[0]} and {second.name} of pair {pairs[1]}: no pairs, no band"
+    return ""
 
 
 def _order(a: Sequence[OneRun], b: Sequence[OneRun]) -> str | None:
     """The order in which the runs were made, such as ABBABA, where every capture states its place in it."""
     placed = []
     for run in (*a, *b):
-        pair, order = run.facts.get(("capture", "pair")), run.facts.get(("capture", "order"))
-        if pair is None or order is None or not (pair.isdigit() and order.isdigit()):
+        order = _place(run, "order")
+        if order is None:
             return None
-        placed.append((int(pair), int(order), run.side))
-    return "".join(side for _, _, side in sorted(placed))
+        placed.append((order, run.side))
+    return "".join(side for _, side in sorted(placed))

@@ -6,6 +6,7 @@ Tables are HTML, not Markdown: names of kernels hold every character that Markdo
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -52,6 +53,12 @@ def number_of(count: int, what: str, several: str = "") -> str:
 def recorded(count: int) -> Cell:
     """How many records there are; where there are none, that is said in words, since it is no measurement of 0."""
     return counted(count) if count else Cell("none recorded", 0)
+
+
+def front_matter(*, title: str) -> str:
+    """The title that goes into the page's head, where the theme writes it as it is: no sign of markup may be in it."""
+    plain = re.sub(r"[<>&]", " ", " ".join(visible(title).split()))
+    return f"---\ntitle: {json.dumps(plain, ensure_ascii=False)}\n---\n"
 
 
 def link(label: object, address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +39,8 @@ class Run:
     withdrawn: tuple[str, ...]
     #: The step in which the file writes its device times, ns; None without device times.
     tick_ns: int | None
+    #: Why it is unknown whether every device record is there; empty where nothing says that one is missing.
+    blind: str
 
     @property
     def id(self) -> int:
@@ -77,13 +80,9 @@ class Run:
         return ", ".join(parts)
 
     @property
-    def full_sight(self) -> bool | None:
-        """Whether every call has its device records and every device record its call; None without any calls."""
-        rows = [r for r in self.coverage if r["kind"] != "step"]
-        both = {r["direction"] for r in rows}
-        if len(both) < 2:
-            return None
-        return all(r["seen"] == r["expected"] for r in rows)
+    def full_sight(self) -> bool:
+        """Whether a gap in the device records may be spoken of. The rule is ``sight.sql``."""
+        return not self.blind
 
     def footer(
         self, *, method: str = "", seen: str = "", device: bool = False, notes: tuple[str, ...] = ()
@@ -135,6 +134,7 @@ def load(desk: Desk, listed: Record) -> Run:
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
         withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
+        blind=desk.ask("sight", run_id=run_id)[0]["because"],
     )
 
 
@@ -227,9 +227,9 @@ def process_labels(desk: Desk, run_id: int) -> dict[int, str]:
     return {
         r["process_id"]: f"rank {r['rank']}"
         if r["rank"] is not None
-        else f"{r['path']}, pid {r['pid']}"
+        else re.sub(r"[<>&]", " ", f"{r['path']}, pid {r['pid']}")
         if len(files) > 1
-        else f"pid {r['pid']}"
+        else re.sub(r"[<>&]", " ", f"pid {r['pid']}")
         for r in rows
         if r["process_id"] in with_steps
     }

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from akvsite.pages import Desk
-from akvsite.pages._html import link, quote, stamp, text
+from akvsite.pages._html import Cell, link, quote, stamp, text
+
+
+def stamped_runs(desk: Desk) -> frozenset[str]:
+    """Names of the runs that a retracted claim stands on."""
+    return frozenset(r["name"] for r in desk.ask("stamp", order="name") if r["kind"] in ("run", "control"))
+
+
+def run_cell(name: str, stamped: frozenset[str]) -> Cell:
+    """A run in a list at the top of the site; a retraction that it stands under is said beside its name."""
+    mark = f" ({link('retraction', 'retractions.html')})" if name in stamped else ""
+    return Cell(link(name, f"runs/{name}.html") + mark, name)
 
 
 def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | None = None) -> str:

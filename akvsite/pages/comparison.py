@@ -9,7 +9,18 @@ from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
-from akvsite.pages._html import Cell, captured, counted, items, link, number_of, stamp, table, text
+from akvsite.pages._html import (
+    Cell,
+    captured,
+    counted,
+    front_matter,
+    items,
+    link,
+    number_of,
+    stamp,
+    table,
+    text,
+)
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import withdrawn
 from akvsite.pages._stamps import stamps
@@ -28,6 +39,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
     found = compare(desk, members, (labels[0], labels[1]), members[0]["design"])
     page = f"comparisons/{name}"
     parts = [
+        front_matter(title=members[0]["title"]),
         f"# {text(members[0]['title'])}\n",
         stamps(desk, "../", comparison=name),
         _outputs(found),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import Cell, items, link, quote, recorded, table, text
+from akvsite.pages._html import items, link, quote, recorded, table, text
+from akvsite.pages._stamps import run_cell, stamped_runs
 
 LATEST = 15
 
@@ -30,7 +31,7 @@ def write(desk: Desk) -> Iterator[Page]:
             if role == "proof":
                 parts.append(f"\n## {words}\n\nNo run was captured on a proof host yet.\n")
             continue
-        parts.append(f"\n## {words}\n" + _table(of_role[:LATEST]))
+        parts.append(f"\n## {words}\n" + _table(of_role[:LATEST], stamped_runs(desk)))
         if len(of_role) > LATEST:
             parts.append(f"\n{len(of_role) - LATEST} more under {link('Runs', 'runs.html')}.\n")
     parts += [_comparisons(desk), _claims(desk), _retractions(desk)]
@@ -45,11 +46,11 @@ def _speed(runs: list[Record]) -> str:
     return f"{text(rule)}\n" + items(link(r["name"], f"runs/{r['name']}.html") for r in speed)
 
 
-def _table(runs: list[Record]) -> str:
+def _table(runs: list[Record], stamped: frozenset[str]) -> str:
     return table(
         ["run", "level", "host", "steps", "device records", "calls", "captured"],
         [
-            [Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", recorded(r["steps"]), recorded(r["intervals"]),
+            [run_cell(r["name"], stamped), r["level"], r["host"] or "not stated", recorded(r["steps"]), recorded(r["intervals"]),
              recorded(r["calls"]), r["started"] or "not stated"]
             for r in runs
         ],

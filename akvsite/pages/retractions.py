@@ -17,7 +17,14 @@ def write(desk: Desk) -> Iterator[Page]:
     if not rows:
         parts.append("\nNo claim has been withdrawn.\n")
     for row in rows:
-        control = link(row["control"], f"runs/{row['control']}.html") if row["control"] else "none stated"
+        known = row["control"] and desk.ask("run_list", name=row["control"])
+        control = (
+            link(row["control"], f"runs/{row['control']}.html")
+            if known
+            else f"{text(row['control'])} (not in the store)"
+            if row["control"]
+            else "none stated"
+        )
         parts.append(f"\n## {text(row['retraction'])} {{ #{row['retraction']} }}\n")
         parts.append(
             items(

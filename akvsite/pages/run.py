@@ -79,13 +79,11 @@ def _establishes(run: Run) -> Iterator[str]:
     if not (listed["steps"] or listed["requests"] or listed["trials"]):
         yield "It draws no step boundaries: no time of a step can be told from it."
     if listed["intervals"]:
-        seen = run.seen()
-        if not seen:
-            yield "It has device records and no runtime calls: how many launches left no record is unknown, and so is idle time."
-        elif run.full_sight:
-            yield f"Every call has its device records and every device record its call ({text(seen)})."
+        seen = f" ({text(run.seen())})" if run.coverage else ""
+        if run.full_sight:
+            yield f"Every call has its device records and every device record its call{seen}."
         else:
-            yield f"Not every record was seen ({text(seen)}): what is missing is no fact about the device, and idle time is unknown."
+            yield f"Not everything that ran is known to be in the records: {text(run.blind)}{seen}. What is missing is no fact about the device, and idle time is unknown."
         yield "That records share time on a timeline was seen while instruments ran: overlap, serialisation and waiting stay open until a control with capture off."
         yield f"Device times on the host's axis: {text(run.clock_line)}. {text(run.ticks.capitalize())}: no gap below that is stated."
     elif listed["calls"]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, counted, link, number_of, recorded, table
+from akvsite.pages._html import counted, number_of, recorded, table
+from akvsite.pages._stamps import run_cell, stamped_runs
 
 
 def write(desk: Desk) -> Iterator[Page]:
     rows = desk.ask("run_list", order="name")
+    stamped = stamped_runs(desk)
     body = table(
         ["run", "level", "host", "role", "use of its numbers", "steps", "requests", "host rows", "device records", "calls", "trials", "captured", "engine", "quarantined"],
         [
             [
-                Cell(link(r["name"], f"runs/{r['name']}.html"), r["name"]), r["level"], r["host"] or "not stated", r["role"], r["use"],
+                run_cell(r["name"], stamped), r["level"], r["host"] or "not stated", r["role"], r["use"],
                 *(recorded(r[k]) for k in ("steps", "requests", "host_rows", "intervals", "calls", "trials")),
                 r["started"] or "not stated", r["engine"] or "not stated", counted(r["quarantined"]),
             ]

@@ -6,7 +6,7 @@
 -- @run_id      the run
 -- @process_id  the process
 -- @device      the device
--- @lane        `all`, `kernel`, `copy` or `fill`
+-- @lane        `all`, `kernel`, `copy`, `fill` or `communication`
 -- @intervals   device records, counted
 -- @first_ns    first start, ns
 -- @last_ns     last end, ns

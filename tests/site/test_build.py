@@ -98,7 +98,8 @@ def test_zensical_builds_the_same_sources(project: Path, tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     assert (again / "site" / "runs" / "h200-kv-prefetch-device.html").is_file()
     assert (
-        "akvChart" in (again / "site" / "data" / "runs" / "h200-kv-prefetch-device" / "steps.js").read_text()
+        "akvChart"
+        in (again / "site" / "data" / "runs" / "h200-kv-prefetch-device" / "step-series.js").read_text()
     )
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import html as entities
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import built_site
+import pytest
 import words
 from test_build import html
 
@@ -133,7 +138,7 @@ def test_one_run_a_side_has_no_band_for_the_configuration(project: Path) -> None
 
 def test_an_excluded_run_stays_and_says_why(project: Path) -> None:
     text = said(project, "runs/two-devices")
-    assert "Excluded: excluded on" in text and "a second job ran" in text
+    assert "Excluded on" in text and "a second job ran" in text
     assert "two-devices" not in said(project, "index")
     assert (project / "captures" / "exclusions" / "two-devices.md").is_file()
 
@@ -142,7 +147,16 @@ def test_a_retraction_stamps_everything_that_used_the_claim(project: Path) -> No
     for page in (f"runs/{built_site.RETRACTED_RUN}", "comparisons/h200-prefetch", "claims"):
         text = entities.unescape(html(project, page))
         assert "akv-stamp" in text and "Retracted on 2026-11-30" in text, page
-    assert "Retracted" not in html(project, "runs/h200-decode-off-a1")
+    # The claim cites a comparison: every run in it carries the stamp, and a run that it does not stand on does not.
+    assert "Retracted on" in entities.unescape(html(project, "runs/h200-decode-off-b3"))
+    assert "Retracted" not in html(project, "runs/cpu-torch-profiler")
+    for chart in ("runs/h200-decode-off-a0/step-series", "comparisons/h200-prefetch/runs-p50"):
+        script = (project / "site" / "data" / f"{chart}.js").read_text(encoding="utf-8")
+        assert "RETRACTED 2026-11-30" in script, "a screenshot carries the stamp"
+    assert (
+        "THE OUTPUTS OF THE TWO SIDES DIFFER"
+        in (project / "site" / "data" / "comparisons" / "h200-prefetch" / "runs-p50.js").read_text()
+    )
     assert "withdrawn-1" in html(project, "index")
     claims = html(project, "claims")
     assert "Prefetching is faster" in claims, "the old text stays readable under its stamp"
@@ -165,3 +179,82 @@ def test_every_figure_prints_level_clock_and_sight(project: Path) -> None:
 def test_quarantine_and_account_are_on_the_page(project: Path) -> None:
     text = said(project, "runs/h200-kv-prefetch-device")
     assert "a flow arrow" in text and "7,512" in text
+
+
+def test_notes_are_text_and_cannot_look_like_the_page(project: Path, tmp_path: Path) -> None:
+    again = tmp_path / "notes"
+    shutil.copytree(project, again)
+    (again / "captures" / "claims" / "active.md").write_text(
+        "---\nid: active\ndate: 2026-11-30\nstate: open\nscope: kernel\nstatement: It is so.\nruns: []\n---\n"
+        '# Heading\n\n!!! danger "Retracted on 2026"\n    box\n\n[click](javascript:alert(4)) ![p](http://evil.example/x.png)\n\n'
+        '*em*{: onclick="alert(21)" .akv-stamp }\n\n' + "[" * 20_000 + "\n"
+    )
+    (again / "captures" / "comparisons" / "title.toml").write_text(
+        'name = "title"\ntitle = "</title><script>alert(99)</script>"\ndesign = "two runs"\n'
+        '[a]\nlabel = "x"\nruns = ["h200-decode-off-a0"]\n[b]\nlabel = "y"\nruns = ["h200-decode-off-a1"]\n'
+    )
+    built_site.run(again, "build")
+    page = html(again, "claims")
+    assert page.count("<h1") == 1
+    for active in ("<img", 'href="javascript', 'onclick="', 'class="admonition'):
+        assert active not in page
+    assert "<script>alert(99)" not in html(again, "comparisons/title")
+
+
+@pytest.mark.parametrize("control", ["nowhere", "h200-kv-prefetch-device", "two-devices"])
+def test_a_claim_cannot_leave_open_without_a_control_that_counts(
+    project: Path, tmp_path: Path, control: str
+) -> None:
+    """No such run; an instrumented run; an excluded one."""
+    again = tmp_path / "claims"
+    shutil.copytree(project, again)
+    note = again / "captures" / "claims" / "bold.md"
+    note.write_text(
+        "---\nid: bold\ndate: 2026-11-30\nstate: supported\nscope: timeline\nstatement: Copies overlap.\n"
+        f"runs: [h200-decode-off-a0]\ncontrol: {control}\n---\n"
+    )
+    before = html(again, "claims")
+    done = built_site.run(again, "build", check=False)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "bold" in done.stderr and control in done.stderr
+    assert html(again, "claims") == before, "the site that was there stays"
+    note.write_text(note.read_text().replace(control, "h200-overlap-control"))
+    built_site.run(again, "build")
+    assert "supported" in said(again, "claims")
+
+
+def test_an_excluded_run_is_in_no_number_of_a_comparison(project: Path, tmp_path: Path) -> None:
+    again = tmp_path / "excluded"
+    shutil.copytree(project, again)
+    built_site.run(again, "exclude", "h200-decode-off-b2", "--because", "the card was shared")
+    built_site.run(again, "build")
+    text = said(again, "comparisons/h200-prefetch")
+    assert "h200-decode-off-b2 is left out: excluded on" in text
+    assert "h200-decode-off-a2 is left out: the other run of its pair is excluded" in text
+    assert "5 pairs" in text and "6 pairs" not in text
+    for script in (again / "site" / "data" / "comparisons" / "h200-prefetch").glob("*.csv"):
+        assert "h200-decode-off-b2" not in script.read_text()
+
+
+def test_idle_is_unknown_when_anything_may_be_missing(project: Path) -> None:
+    for run in ("cut-short", "launches-unseen", "two-devices"):
+        assert "Where no record lies is not known to be idle" in said(project, f"runs/{run}"), run
+
+
+def test_two_builds_at_once_leave_a_whole_site(project: Path, tmp_path: Path) -> None:
+    again = tmp_path / "twice"
+    shutil.copytree(project, again)
+    whole = sorted(p.relative_to(again) for p in (again / "site").rglob("*"))
+    words_ = [sys.executable, "-c", "from akvsite.cli import main; main()", "build"]
+    builds = [
+        subprocess.Popen(
+            words_,
+            cwd=again,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": str(built_site.ROOT)},
+        )
+        for _ in range(3)
+    ]
+    assert [build.wait() for build in builds] == [0, 0, 0]
+    assert sorted(p.relative_to(again) for p in (again / "site").rglob("*")) == whole
+    assert not [p.name for p in again.iterdir() if p.name.startswith(".site")]

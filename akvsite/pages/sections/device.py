@@ -44,7 +44,7 @@ def _sight(run: Run) -> str:
         for r in run.coverage
     ]
     if not rows:
-        return "\nSeen: this capture has device records and no runtime calls, so it is unknown how many launches left none.\n"
+        return ""
     return "\n### What was seen\n" + table(["direction", "kind", "seen", "missing"], rows)
 
 
@@ -71,13 +71,15 @@ def _time(run: Run, lanes: list[Record]) -> str:
         kernel, copy = by_lane.get("kernel"), by_lane.get("copy")
         shared = None
         if kernel and copy:
-            fills = by_lane.get("fill", {"union_ns": 0})
-            # Exact only where fills overlap neither; the bound is what is printed when there are some.
-            shared = max(0, kernel["union_ns"] + copy["union_ns"] + fills["union_ns"] - whole["union_ns"])
+            # What lies in several kinds at once; where there are more than two kinds it is counted once for each.
+            shared = max(
+                0,
+                sum(lane["union_ns"] for kind, lane in by_lane.items() if kind != "all") - whole["union_ns"],
+            )
         rows.append(
             [
                 f"{processes.get(process, process)} · device {device}",
-                _total(span), _total(whole["union_ns"]), _total(kernel["union_ns"] if kernel else None), _total(copy["union_ns"] if copy else None),
+                _total(span), _total(whole["union_ns"]), _covered(run, kernel, "kernel"), _covered(run, copy, "copy"),
                 _total(shared) if shared is not None else Cell("unknown" if not (kernel or copy) else "one kind only"),
                 Cell(text(f"{written(whole['sum_ns'], 'ns')} (a sum over queues)"), whole["sum_ns"]),
                 _idle(run, span - whole["union_ns"]),
@@ -120,6 +122,18 @@ def _total(ns: int | None) -> Cell:
     return Cell("none", 0) if ns is None else Cell(text(written(ns, "ns")), ns)
 
 
+def _covered(run: Run, lane: Record | None, kind: str) -> Cell:
+    """Time covered by one kind; where its calls were made and none of its records seen, that is unknown, not none."""
+    if lane is not None:
+        return _total(lane["union_ns"])
+    asked = sum(
+        r["expected"]
+        for r in run.coverage
+        if r["kind"] in (kind, "graph replay") and r["direction"].startswith("calls")
+    )
+    return Cell(text(f"unknown: 0 records of {asked:,} calls seen")) if asked else Cell("none recorded")
+
+
 def _bytes(row: Record) -> Cell:
     if row["bytes"] is not None:
         return Cell(text(written(row["bytes"], "B")), row["bytes"])
@@ -129,16 +143,12 @@ def _bytes(row: Record) -> Cell:
 def _idle(run: Run, uncovered: int) -> Cell:
     if run.full_sight:
         return Cell(text(f"{written(uncovered, 'ns')}: a question about the hardware"), uncovered)
-    return Cell(text("unknown: not every record was seen"), None)
+    return Cell(text(f"unknown: {run.blind}"), None)
 
 
 def _gaps(run: Run, lanes: list[Record]) -> str:
     if not run.full_sight:
-        return (
-            "\n### Gaps\n\nWhere no record lies is not known to be idle: "
-            + (text(run.seen()) if run.coverage else "no runtime calls were captured")
-            + ".\n"
-        )
+        return f"\n### Gaps\n\nWhere no record lies is not known to be idle: {text(run.blind)}.\n"
     least = 2 * (run.tick_ns or 1)
     # Both ends are rounded to the tick of the file: what is not longer than that may be no gap at all.
     gaps = [

@@ -113,7 +113,10 @@ def _drawn(
     question: str,
     asked: str,
 ) -> str:
-    estimates = estimators.budget(regions, durations, unit="ns")
+    # A region may be called like one of the two lines that are not regions.
+    own = (estimators.STEP, estimators.UNATTRIBUTED)
+    named = {f"{name} (a region)" if name in own else name: sums for name, sums in regions.items()}
+    estimates = estimators.budget(named, durations, unit="ns")
     step = run.marked(estimates.pop(estimators.STEP))
     rows = [
         budget.Region(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from akvsite.pages._html import Cell, code, counted, table, text
+from akvsite.pages._html import Cell, code, counted, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Records"
@@ -15,17 +15,19 @@ def write(run: Run) -> str:
     cut = [f for f in files if f["truncated"]]
     parts = []
     if cut:
-        parts.append(
-            "\n"
-            + text(f"Cut short: {', '.join(f['path'] for f in cut)}. What came before the cut is shown.")
-            + "\n"
+        ends = ", ".join(
+            f["path"]
+            + (
+                f" (last time {f['last_ns']:,} ns)"
+                if f["last_ns"] is not None
+                else " (nothing whole before the cut)"
+            )
+            for f in cut
         )
-    if account and not any(
-        r["fate"].startswith("level") or r["fate"] in ("step", "request", "trial") for r in account
-    ):
-        parts.append(
-            f"\n{sum(r['count'] for r in account):,} records were read, and 0 events among them: there is nothing to draw.\n"
-        )
+        parts.append(f"\n{text(f'Cut short: {ends}. What came before the cut is shown.')}\n")
+    if not any(r["fate"].startswith("level") or r["fate"] in ("step", "request", "trial") for r in account):
+        read = number_of(sum(r["count"] for r in account), "record was", "records were")
+        parts.append(f"\n{text(read)} read, and 0 events among them: there is nothing to draw.\n")
     parts.append(
         table(
             ["file", "read as", "bytes", "sha256", "whole"],

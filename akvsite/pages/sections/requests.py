@@ -59,7 +59,7 @@ def write(run: Run) -> str:
         run.footer(notes=tuple(left_out)),
         axis="time",
     )
-    parts.insert(1, run.desk.figure(run.page, "requests", chart, "request_time"))
+    parts.insert(1, run.desk.figure(run.page, "request-waits", chart, "request_time"))
     parts.insert(
         1,
         "\n"

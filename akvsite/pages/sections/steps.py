@@ -44,7 +44,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
     out = [f"\n### {text(label)}\n" if suffix or label != "decode steps" else ""]
     out.append(
         run.desk.figure(
-            run.page, f"steps{suffix}",
+            run.page, f"step-series{suffix}",
             series.draw(
                 f"How long did each of the {label} take, in order?",
                 samples, run.footer(method="every step, as captured", notes=notes), unit="ns", cut=cut, headline=headline, axis="step time",
