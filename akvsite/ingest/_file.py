@@ -18,6 +18,12 @@ from akvsite.store import RowWriter, Store
 
 Ints = npt.NDArray[np.int64]
 
+#: No time lies farther from zero (146 years), so that the difference of any two fits in 64 bits: SQLite would make
+#: a floating number of one that does not.
+FARTHEST = 2**62 - 1
+#: No row lasts longer (104 days): the longest time that a float64 holds to the nanosecond.
+LONGEST = 2**53
+
 
 class Members:
     """The processes of one file, or of the level files of one rank, and the ids that their rows carry."""
@@ -237,22 +243,35 @@ class File:
         """The rows whose times can be: the others go to the quarantine with the reason."""
         rows = part.rows
         for name in rows.column_names:
+            if rows.column_names.count(name) > 1:
+                raise ValueError(f"column {name!r} of {part.table} is there twice")
+        for name in rows.column_names:
             kind = rows.schema.field(name).type
-            if name.endswith("_ns") and pa.types.is_uint64(kind):
+            if not name.endswith("_ns") or not pa.types.is_integer(kind):
+                continue
+            if pa.types.is_uint64(kind):
                 rows = self.keep(
                     rows,
                     pc.less(rows.column(name), pa.scalar(2**63, pa.uint64())),
                     part.table,
                     f"{name} beyond 2^63 - 1",
                 )
+            times = rows.column(name).cast(pa.int64())
+            near = pc.and_(
+                pc.less_equal(times, pa.scalar(FARTHEST, pa.int64())),
+                pc.greater_equal(times, pa.scalar(-FARTHEST, pa.int64())),
+            )
+            rows = self.keep(rows, near, part.table, f"{name} more than 146 years from zero")
         if "start_ns" in rows.column_names and "end_ns" in rows.column_names:
             start, end = rows.column("start_ns"), rows.column("end_ns")
             if pa.types.is_integer(start.type) and pa.types.is_integer(end.type):
+                # Both lie within FARTHEST: their difference fits.
+                length = pc.subtract(end.cast(pa.int64()), start.cast(pa.int64()))
+                good = pc.greater_equal(length, 0)
+                rows = self.keep(rows, good, part.table, "ends before it begins")
+                length = length.filter(pc.fill_null(good, True))
                 rows = self.keep(
-                    rows,
-                    pc.greater_equal(end.cast(pa.int64()), start.cast(pa.int64())),
-                    part.table,
-                    "ends before it begins",
+                    rows, pc.less_equal(length, LONGEST), part.table, "lasts longer than 104 days"
                 )
         return rows
 
