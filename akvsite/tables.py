@@ -100,7 +100,7 @@ class Ingest(Row):
     run_id: RunId
     path: Annotated[str, Col("name of the file inside its capture (no folders of the machine)")]
     format: Annotated[str, Col("name of the reader")]
-    reader_version: Annotated[int, Col("version of the reader; a better reader reads the file again")]
+    reader_version: Annotated[int, Col("version of the reader; a later version reads the file again")]
     sha256: Annotated[str, Col("hash of the file's bytes")]
     bytes: Annotated[int, Col("size of the file", "byte")]
     truncated: Annotated[int, Col("1 where the file was cut short: what came before the cut is stored")]

@@ -40,6 +40,7 @@ class _Text(HTMLParser):
             "pre",
             "blockquote",
             "q",
+            "samp",
         )
         if self.quoted_from is None and (marked or tag in _SKIPPED):
             self.quoted_from = len(self.depth)
