@@ -164,7 +164,14 @@ def test_no_page_chart_or_output_speaks_a_verdict(project: Path) -> None:
         ["doctor"], ["--help"], *([name, "--help"] for name in ("ingest", "build", "compare", "runs", "show", "exclude", "formats", "sql", "doctor")),
     ):  # fmt: skip
         done = built_site.run(project, *command, check=False)
-        found = words.verdicts(done.stdout + done.stderr)
+        # What captures name is theirs: the lines of facts.
+        own = re.sub(
+            r"^(host|load|contract|software|device|capture|run) .*$",
+            "",
+            done.stdout + done.stderr,
+            flags=re.M,
+        )
+        found = words.verdicts(own)
         assert not found, f"{command}: {found}"
 
 
