@@ -85,7 +85,9 @@ class Footer:
             one_line(line)
             for line in (
                 self.of,
-                *_made(joined(count or counts(known), self.method), known),
+                *_made(
+                    joined(count or counts(known), self.method), [e for e in known if e.kind == "estimated"]
+                ),
                 joined(
                     several(
                         (f"band {math.floor(e.confidence * 1000 + 1e-9) / 10:g} %" for e in with_band),

@@ -54,6 +54,9 @@ def draw(
             charts.HEIGHT: 240,
             ORDER: charts.visible(order),
             SIZE: next(size for most, size in ((60, 46), (300, 24), (math.inf, 14)) if len(bins) <= most),
+            # Whole numbers: of a few samples each has its tick, since a step of one is not kept on so short an axis.
+            STEPS: {"grid": False, "tickMinStep": 1, "format": "d"}
+            | ({"values": list(range(first, first + len(values)))} if len(values) <= 8 else {}),
             SPAN: [first - 0.5, first + max(1, len(values)) - 0.5],
         },
         {
@@ -146,6 +149,7 @@ def _row(b: _Bin, scale: charts.Scale, part: str) -> dict[str, float | str | Non
 ORDER = charts.placeholder("order")
 SPAN = charts.placeholder("span")
 SIZE = charts.placeholder("size")
+STEPS = charts.placeholder("steps")
 
 
 @charts.skeleton
@@ -153,7 +157,7 @@ def _skeleton() -> list[alt.Chart]:
     rows = alt.Chart(alt.NamedData("rows"))
     cut = alt.Chart(alt.NamedData("cut"))
     along = alt.Scale(domain=SPAN, nice=False, zero=False)
-    x = alt.X("at:Q", title=ORDER, scale=along, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
+    x = alt.X("at:Q", title=ORDER, scale=along, axis=STEPS)
     across = alt.Scale(domain=charts.DOMAIN, nice=False, zero=False)
     legend = alt.Legend(title=None, symbolSize=60)
     color = alt.Color("part:N", scale=alt.Scale(domain=charts.GROUPS), legend=legend)
