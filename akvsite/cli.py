@@ -183,6 +183,7 @@ def compare(
 ) -> None:
     """Two runs side by side: what differs before any number, then the differences with their bands."""
     from akvsite.pages import _compare
+    from akvsite.pages._run import withdrawn
     from akvsite.site import SiteDesk
 
     with _reading(store) as opened:
@@ -192,14 +193,15 @@ def compare(
             for side, name in (("A", a), ("B", b))
         ]
         found = _compare.compare(desk, members, (a, b), "two runs")
+        stamped = [f"{name}: {line}" for name in (a, b) for line in withdrawn(desk, "run", name)]
     facts = [*found.outputs, *found.contract, *found.load]
-    sides = [run.numbers for run in found.runs]
+    sides = {run.side: run.numbers for run in found.runs}
     numbers = {
         (name, key): made[name]
         for name in _compare.STATISTICS
         for key, made in (
-            ("A", sides[0]),
-            ("B", sides[1]),
+            ("A", sides.get("A", {})),
+            ("B", sides.get("B", {})),
             ("B minus A", found.difference),
             ("B over A", found.ratio),
         )
@@ -209,6 +211,8 @@ def compare(
         _json(
             {
                 "use": found.use,
+                "retractions": stamped,
+                "left_out": found.left_out,
                 "refusal": found.refusal,
                 "differences": [{"part": f.part, "key": f.key, "A": f.a[0], "B": f.b[0]} for f in facts],
                 "numbers": [
@@ -217,9 +221,13 @@ def compare(
             }
         )
         return
+    for line in stamped:
+        _say(line)
     if found.outputs:
         _say("The outputs differ.")
     _say(f"Use: {found.use}")
+    for name, why in found.left_out.items():
+        _say(f"{name} is left out: {why}")
     if found.refusal:
         _say(f"No difference is formed: {found.refusal}")
     _print([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
@@ -279,6 +287,8 @@ def show(
         return
     host = f"{found.listed['host']} ({found.listed['role']})" if found.listed["host"] else "no host stated"
     _say(f"{found.name}: level {found.level}, host {host}: {found.use} ({found.use_because})")
+    for line in found.withdrawn:
+        _say(line)
     _say(f"seen: {found.seen() or 'no device records and no calls'}")
     for name, number in numbers.items():
         _say(number.text(name))

@@ -140,6 +140,8 @@ def test_an_excluded_run_stays_and_says_why(project: Path) -> None:
     text = said(project, "runs/two-devices")
     assert "Excluded on" in text and "a second job ran" in text
     assert "two-devices" not in said(project, "index")
+    done = built_site.run(project, "compare", "two-devices", "h200-decode-off-a1")
+    assert "two-devices is left out" in done.stdout and "B minus A" not in done.stdout
     assert (project / "captures" / "exclusions" / "two-devices.md").is_file()
 
 
