@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from akvsite import link
+from akvsite import link, readers
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Outcome, Source
 from akvsite.reading import Counted, Ending, Fact, Part, Process, Rejected, Rows
@@ -154,7 +154,12 @@ class File:
     def reject(self, part: Rejected) -> None:
         self.store.insert(
             "quarantine",
-            {"ingest_id": self.ingest_id, "reason": part.reason, "place": part.place, "raw": part.raw},
+            {
+                "ingest_id": self.ingest_id,
+                "reason": part.reason,
+                "place": part.place,
+                "raw": readers.without_secrets(part.raw),
+            },
         )
 
     def end(self, part: Ending) -> None:

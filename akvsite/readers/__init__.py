@@ -14,7 +14,10 @@ from pathlib import Path
 
 from akvsite.errors import BadInput
 from akvsite.readers._head import read_head
+from akvsite.readers._redact import without_secrets
 from akvsite.reading import Reader
+
+__all__ = ["find", "readers", "without_secrets"]
 
 
 @cache

@@ -20,6 +20,7 @@ from akvsite.readers import _kineto_words as words
 from akvsite.readers._held import Held
 from akvsite.readers._kineto_events import NO_ARGS, NOT_WHOLE, Args, Chunk, Event, clean
 from akvsite.readers._kineto_values import FAR, LEAST, MOST, Open, Processes, Texts, nanoseconds, shape, whole
+from akvsite.readers._redact import home_folders_hidden, program, without_secrets
 from akvsite.reading import Rejected
 from akvsite.tables import TABLES
 
@@ -158,7 +159,8 @@ class Builder:
         if not events:
             return
         word = words.HOST.get(cat, cat) if cat is not None else None
-        names = self._names(events)
+        # A python function has the path of its file in its name.
+        names = [home_folders_hidden(n) if "/" in n or "\\" in n else n for n in self._names(events)]
         processes = self.processes.of([e.pid for e in events])
         categories: list[str] | pa.Array = pa.repeat(
             clean(word or "no category", self._sentinel), len(events)
@@ -363,7 +365,8 @@ class Builder:
                 value = event.args.name if event.name == "process_name" else event.args.labels
                 if isinstance(value, str) and value:
                     known = self.names if event.name == "process_name" else self.labels
-                    known[self.processes.text(event.pid)] = clean(value, self._sentinel)
+                    hidden = program if event.name == "process_name" else without_secrets
+                    known[self.processes.text(event.pid)] = hidden(clean(value, self._sentinel))
 
     # Begins and ends.
 

@@ -39,7 +39,7 @@ _TIMES = ("start_ns", "end_ns", "at_ns")
 
 class Kineto:
     NAME = "kineto"
-    VERSION = 1
+    VERSION = 2
     ABOUT = "Chrome trace JSON of torch's profiler (Kineto), plain or gzip"
     LEVEL = "device"
 

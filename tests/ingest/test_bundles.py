@@ -37,7 +37,7 @@ def test_rows_arrive_as_they_were_written(tmp_path: Path, ending: str) -> None:
     assert [r["name"] for r in found] == [r["name"] for r in rows]
     assert [(r["start_ns"], r["end_ns"]) for r in found] == [
         (1, 2),
-        (2**62 - 2**53, 2**62),
+        (2**62 - 2**53, 2**62 - 1),
         (0, 0),
         (None, None),
     ]
@@ -264,6 +264,14 @@ def test_files_of_two_ranks_are_two_processes(store: Path, tmp_path: Path) -> No
         store, "SELECT rank, count(*) AS n FROM step_time WHERE run_id = 2 GROUP BY process_id ORDER BY 1"
     )
     assert found == [{"rank": 0, "n": 2}, {"rank": 1, "n": 3}]
+
+
+def test_the_quarantine_publishes_no_secret(store: Path, tmp_path: Path) -> None:
+    rows = [{**steps(1)[0], "name": "HF_TOKEN=hf_abcdefghijkl by alice@gpu7 in /home/alice/x", "end_ns": -1}]
+    read_in(store, write_capture(tmp_path / "odd", {"step": rows}))
+    (row,) = ask(store, "SELECT raw FROM quarantine")
+    assert not [word for word in ("hf_", "alice", "gpu7") if word in row["raw"]], row
+    assert "end_ns=-1" in row["raw"] and "HF_TOKEN=[redacted]" in row["raw"]
 
 
 def test_a_column_that_is_there_twice_is_named(store: Path, tmp_path: Path) -> None:

@@ -23,7 +23,11 @@ def test_formats_are_found_by_being_there():
     ("name", "content", "reader"),
     [
         ("a.json", TRACE, "kineto"),
-        ("a.bin", gzip.compress(TRACE, mtime=0), "kineto"),  # compression is told from the bytes, not from the name
+        (
+            "a.bin",
+            gzip.compress(TRACE, mtime=0),
+            "kineto",
+        ),  # compression is told from the bytes, not from the name
         ("a.json.gz", TRACE, "kineto"),
         ("a.json", b'[\n {"args": {"x": {}}, "ph": "X"}]', "kineto"),
         ("a.json", b"\xef\xbb\xbf" + TRACE, "kineto"),

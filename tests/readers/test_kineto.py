@@ -509,3 +509,15 @@ def test_one_damaged_byte_loses_little_and_nothing_silently(read, data):
         return
     kept = sum(found.counted.values())
     assert kept >= 7 or found.rejected or found.ending.truncated
+
+
+def test_no_folder_of_a_person_and_no_command_line(gather, tmp_path) -> None:
+    events = [
+        {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "/home/alice/bin/python3 a.py --token x"}},
+        {"ph": "X", "cat": "python_function", "name": "/home/alice/a.py(3): step", "pid": 1, "tid": 1, "ts": 1, "dur": 1},
+    ]  # fmt: skip
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    found = gather(READER, path)
+    assert [p.name for p in found.processes if p.pid == "1"] == ["python3"]
+    assert [r["name"] for r in found.rows["level2_host"]] == ["[redacted]/a.py(3): step"]
