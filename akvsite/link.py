@@ -125,13 +125,14 @@ SEEN_STATEMENTS: tuple[str, ...] = (
 )
 
 #: An engine may draw one iteration twice, one annotation inside another: the inner one is marked, and nothing is
-#: counted twice.
+#: counted twice. Inside is where it begins before the outer one ends; a step without a start lies in none.
 NESTED_STATEMENT = """
     UPDATE step SET nested = n.nested FROM (
-        SELECT id, coalesce(max(end_ns) OVER (
-            PARTITION BY process_id, source ORDER BY start_ns, end_ns DESC, id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= end_ns, 0) AS nested
-        FROM step WHERE run_id = :run) AS n
+        SELECT id, coalesce(outer_end >= end_ns AND outer_end > start_ns, 0) AS nested
+        FROM (SELECT id, start_ns, end_ns, max(end_ns) OVER (
+                  PARTITION BY process_id, source, start_ns IS NULL ORDER BY start_ns, end_ns DESC, id
+                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS outer_end
+              FROM step WHERE run_id = :run)) AS n
     WHERE n.id = step.id
     """
 

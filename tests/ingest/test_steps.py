@@ -91,3 +91,30 @@ def test_rows_of_a_step_that_comes_in_pieces(tmp_path: Path) -> None:
         (25, "step.2"),
         (95, None),
     ]
+
+
+def test_nested_is_what_lies_inside(tmp_path: Path) -> None:
+    """A step without a start lies in none, and one that begins where another ends follows it."""
+    times = [
+        (0, 10, 0),
+        (10, 10, 0),
+        (10, 20, 0),
+        (10, 10, 1),
+        (12, 18, 1),
+        (12, 12, 1),
+        (15, 25, 0),
+        (None, 30, 0),
+        (None, 5, 0),
+        (26, None, 0),
+        (27, 29, 0),
+        (29, 29, 0),
+    ]
+    rows = [
+        {**steps(1)[0], "start_ns": start, "end_ns": end, "source": "engine counter", "number": number}
+        for number, (start, end, _) in enumerate(times)
+    ]
+    # The second of two alike at 10: both lie inside the step from 10 to 20.
+    times[1] = (10, 10, 1)
+    read_in(tmp_path / "akvsite.db", write_capture(tmp_path / "a", {"step": rows}))
+    found = ask(tmp_path / "akvsite.db", "SELECT nested FROM step ORDER BY number")
+    assert [r["nested"] for r in found] == [nested for _, _, nested in times]
