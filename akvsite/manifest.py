@@ -20,7 +20,8 @@ from akvsite.tables import CAPTURED, LEVELS
 
 FILE_NAME = "capture.toml"
 FORMAT = 1
-RUN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+#: No two dots in a row: names become parts of addresses, and ".." leads out of a folder.
+RUN_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9._-]{0,99}")
 
 _TIMING = ("on", "off", "asis", "unknown")
 _ROLES = ("dev", "proof", "unknown")
@@ -66,8 +67,8 @@ def load(folder: Path) -> Manifest:
     try:
         if not path.resolve().is_relative_to(folder.resolve()):
             raise BadInput(path, "points outside the capture's folder")
-        with path.open("rb") as file:
-            data = tomllib.load(file)
+        # Some editors begin a file with a mark that says that it is UTF-8.
+        data = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
         return _Checker(path).manifest(data)
     except FileNotFoundError:
         raise BadInput(folder, f"has no {FILE_NAME}") from None
@@ -145,7 +146,10 @@ class _Checker:
         name = self.text(data, "name", required=True)
         assert name is not None
         if not RUN_NAME.fullmatch(name):
-            raise self.fail("name", f"is {name!r}; lower-case letters, digits, '.', '_' and '-', 100 at most")
+            raise self.fail(
+                "name",
+                f"is {name!r}; lower-case letters, digits, '.', '_' and '-', 100 at most, no two dots in a row",
+            )
         host = self.table(data, "host")
         self.only(host, {"name", "role", "facts"}, "host.")
         files = tuple(

@@ -52,6 +52,11 @@ def test_what_is_not_said_is_unknown(folder: Path) -> None:
     assert found.facts == ()
 
 
+def test_a_mark_of_utf_8_in_front_is_no_fault(folder: Path) -> None:
+    assert load(folder, b"\xef\xbb\xbf" + MINIMAL.encode()) == load(folder, MINIMAL)
+    assert load(folder, b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode()).name == "run-1"
+
+
 def test_everything_that_can_be_said(folder: Path) -> None:
     found = load(
         folder,
@@ -113,6 +118,8 @@ def test_everything_that_can_be_said(folder: Path) -> None:
         ('name = "run-1"', 'name = "Run"', "name: is 'Run'"),
         ('name = "run-1"', 'name = "a\\n"', "name: is"),
         ('name = "run-1"', f'name = "{"a" * 101}"', "100 at most"),
+        ('name = "run-1"', 'name = "a..b"', "no two dots in a row"),
+        ('name = "run-1"', 'name = "a-..."', "no two dots in a row"),
         ('level = "off"', "", "level: is missing"),
         ('level = "off"', "level = 0", "level: must be text, not int"),
         ('level = "off"', 'level = "Off"', "level: is 'Off'; one of off, runner"),

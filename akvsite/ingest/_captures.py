@@ -16,7 +16,7 @@ from akvsite.reading import Part, Reader
 from akvsite.tables import CAPTURED, LEVELS
 
 #: Raised when ingest itself (links, steps, coverage) would give other rows from the same parts.
-VERSION = 1
+VERSION = 2
 
 
 Progress = Callable[[str], None]
@@ -25,6 +25,11 @@ Progress = Callable[[str], None]
 #: Fates that are a place in a table; any other is a reason.
 STORED = frozenset(CAPTURED)
 
+
+#: What the torch profiler calls its files by itself: `<host>_<pid>.<time>.pt.trace.json.gz`.
+_OF_HOST = re.compile(
+    r"(?P<host>.+)_(?P<pid>\d+)\.(?P<time>\d{10,})(?P<ending>(\.pt)?\.trace\.json(\.gz)?)", re.IGNORECASE
+)
 
 #: Tables that a run at level off may have: wall clocks of steps, requests, tokens and experiments.
 OFF = frozenset({"step", "request", "token", "trial"})
@@ -83,12 +88,18 @@ def plan(paths: Sequence[Path], run: str | None = None) -> list[Capture]:
     each file is a run of its own, unless ``run`` makes them one. Raises ``BadInput``.
     """
     if run is not None and not manifest.RUN_NAME.fullmatch(run):
-        raise BadInput("--run", f"{run!r}: lower-case letters, digits, '.', '_' and '-', 100 at most")
+        raise BadInput(
+            "--run",
+            f"{run!r}: lower-case letters, digits, '.', '_' and '-', 100 at most, no two dots in a row",
+        )
     captures: list[Capture] = []
     loose: list[Path] = []
     for path in paths:
         if not path.exists():
             raise BadInput(path, "does not exist")
+        if not path.is_dir() and not path.is_file():
+            # A pipe would be waited for without an end, and could not be read twice.
+            raise BadInput(path, "is not a regular file")
         if path.is_dir():
             bundles = sorted(p.parent for p in path.rglob(manifest.FILE_NAME) if p.is_file())
             if bundles:
@@ -124,13 +135,34 @@ def plan(paths: Sequence[Path], run: str | None = None) -> list[Capture]:
 def name_from_file(path: Path) -> str:
     """A run name from a file name: without its endings, in the letters a run name may have.
 
-    >>> name_from_file(Path("Qwen 0.5B.pt.trace.json.gz"))
-    'qwen-0.5b'
+    >>> name_from_file(Path("Qwen 0.5B.pt.trace.json.gz")), name_from_file(Path("gpu7_41.1764460000000.pt.trace.json"))
+    ('qwen-0.5b', 'trace-41')
     """
-    stem = path.name.lower()
+    stem = public_name(path.name).lower()
     for ending in (".gz", ".json", ".jsonl", ".trace", ".pt"):
         stem = stem.removesuffix(ending)
-    return re.sub(r"[^a-z0-9._-]+", "-", stem).strip("-._")[:100] or "run"
+    return re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", stem)).strip("-._")[:100] or "run"
+
+
+def public_name(name: str, *, timed: bool = False) -> str:
+    """The name of a file, without the name of the host that the torch profiler puts in front of it.
+
+    >>> public_name("gpu7.lab_41.1764460000000.pt.trace.json.gz"), public_name("decode.json")
+    ('trace-41.pt.trace.json.gz', 'decode.json')
+    """
+    folder, slash, last = name.rpartition("/")
+    found = _OF_HOST.fullmatch(last)
+    if found is None:
+        return name
+    time = f".{found['time']}" if timed else ""
+    return f"{folder}{slash}trace-{found['pid']}{time}{found['ending']}"
+
+
+def _public_names(names: Sequence[str]) -> list[str]:
+    """``public_name`` of each; where files of several hosts have one pid, their times tell them apart."""
+    public = [public_name(name) for name in names]
+    times = Counter(public)
+    return [public_name(name, timed=times[short] > 1) for name, short in zip(names, public, strict=True)]
 
 
 def one_role_a_host(captures: Sequence[Capture]) -> frozenset[str]:
@@ -152,9 +184,9 @@ def one_role_a_host(captures: Sequence[Capture]) -> frozenset[str]:
 def _of_files(name: str, files: Sequence[Path]) -> Capture:
     sources = []
     level = 0
-    for path in files:
+    for path, public in zip(files, _public_names([path.name for path in files]), strict=True):
         reader = readers.find(path)
-        sources.append(_sniffed(reader, path, path.name, None))
+        sources.append(_sniffed(reader, path, public, None))
         level = max(level, LEVELS.index(reader.LEVEL))
     names = Counter(s.name for s in sources)
     if len(names) != len(sources):
@@ -177,8 +209,12 @@ def _bundle(folder: Path) -> Capture:
     sources = [
         Source(folder / manifest.FILE_NAME, manifest.FILE_NAME, "capture.toml", manifest.FORMAT, facts)
     ]
-    for file in declared.files:
-        name = file.path.relative_to(folder.resolve()).as_posix()
+    names = _public_names([file.path.relative_to(folder.resolve()).as_posix() for file in declared.files])
+    if len({manifest.FILE_NAME, *names}) != len(names) + 1:
+        raise BadInput(
+            folder / manifest.FILE_NAME, "names two files that differ in their host alone", place="file"
+        )
+    for file, name in zip(declared.files, names, strict=True):
         if file.table is not None:
             sources.append(_level_file(file, name, declared))
             continue
