@@ -110,25 +110,34 @@ def table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str = "", sortable: bool = False
 ) -> str:
     """An HTML table. A value is a ``Cell`` (HTML already), text (escaped here), a count, or None, which is unknown."""
-    head = "".join(f'<th scope="col">{text(c)}</th>' for c in columns)
-    body = []
-    for row in rows:
-        cells = []
-        for value in row:
-            cell = _cell(value)
-            numeric = isinstance(cell.sort, (int, float))
-            sort = "" if cell.sort is None else f' data-sort="{html.escape(visible(cell.sort))}"'
-            marks = ' class="akv-number"' if numeric else ""
-            cells.append(f"<td{marks}{sort}>{cell.html}</td>")
-        body.append(f"<tr>{''.join(cells)}</tr>")
+    cells = [[_cell(value) for value in row] for row in rows]
+    numeric = [
+        bool(cells) and all(isinstance(line[n].sort, (int, float)) for line in cells)
+        for n in range(len(columns))
+    ]
+    marks = [' class="akv-number"' if is_number else "" for is_number in numeric]
+    head = "".join(
+        f'<th scope="col"{mark}>{text(name)}</th>' for name, mark in zip(columns, marks, strict=True)
+    )
+    body = [
+        "<tr>"
+        + "".join(
+            f"<td{mark}"
+            + ("" if cell.sort is None else f' data-sort="{html.escape(visible(cell.sort))}"')
+            + f">{cell.html}</td>"
+            for cell, mark in zip(line, marks, strict=True)
+        )
+        + "</tr>"
+        for line in cells
+    ]
     if not body:
         body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']
     # The names in a table are on the pages that they lead to; a search finds them there.
-    marks = " data-akv-table data-search-exclude" if sortable else " data-search-exclude"
+    kind = " data-akv-table data-search-exclude" if sortable else " data-search-exclude"
     title = f"<caption>{text(caption)}</caption>" if caption else ""
     # A table that is wider than its page scrolls, and a keyboard can scroll it too.
     return (
-        f'\n<div class="akv-scroll" role="group" aria-label="table" tabindex="0"{marks}>\n'
+        f'\n<div class="akv-scroll" role="group" aria-label="table" tabindex="0"{kind}>\n'
         f'<table class="akv-table">{title}<thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n'
     )
 

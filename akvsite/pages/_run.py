@@ -95,6 +95,7 @@ class Run:
             seen=seen or "not from device records",
             clock=self.clock_line if device else "host only",
             method=method,
+            use=self.use,
             notes=(*self.withdrawn, *notes, *((self.ticks,) if device and self.ticks else ())),
         )
 

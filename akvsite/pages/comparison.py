@@ -128,12 +128,12 @@ class _Footers:
             seen="not from device records",
             clock="host only",
             method=method,
+            use=self.found.use,
             notes=(
                 *self.withdrawn,
                 *outputs,
                 *left_out,
                 *notes,
-                *((f"use: {self.found.use}",) if method else ()),
             ),
         )
 

@@ -45,7 +45,7 @@ def write(run: Run) -> str:
         )
     chart = trials.draw(
         "How much of the shorter of copy and compute hides under the other, by the wall clock?", drawn,
-        run.footer(notes=("each dot one repeat, from the means of its timed repetitions; nothing is clipped",)), unit="fraction of the shorter",
+        run.footer(notes=("each repeat from the means of its timed repetitions",)), unit="fraction of the shorter",
         references=[("take turns", 0.0), ("the shorter hides wholly", 1.0)], axis="overlap",
     )  # fmt: skip
     return (
