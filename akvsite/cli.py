@@ -1,6 +1,7 @@
 """The command line: thin, and the only place where an error becomes an exit code.
 
-Exit codes: 0 done, 2 the input cannot be used (one line on standard error says why), 130 interrupted.
+Exit codes: 0 done, 2 the input cannot be used (one line on standard error says why), 130 interrupted, 143 told
+to stop.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import io
 import math
 import os
+import signal
 import sqlite3
 import sys
+import threading
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -34,10 +37,32 @@ StoreFile = Annotated[Path, typer.Option("--store", help="The SQLite file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 STORE = Path("akvsite.db")
 INTERRUPTED = 130
+TOLD_TO_STOP = 143
+
+
+class _ToldToStop(BaseException):
+    """SIGTERM: an end as orderly as an interrupt's, which no handler of errors takes for an error."""
+
+
+def _stop_in_order(*_: object) -> NoReturn:
+    raise _ToldToStop
 
 
 def main() -> None:
     """Run the command and turn what went wrong into a line and an exit code."""
+    if threading.current_thread() is not threading.main_thread():
+        _run_command()
+        return
+    before = signal.signal(signal.SIGTERM, _stop_in_order)
+    try:
+        _run_command()
+    except _ToldToStop:
+        _stop("told to stop; nothing was half written", TOLD_TO_STOP)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run_command() -> None:
     # Before numpy is loaded: no product here is large enough for threads, and to start them takes a third of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -186,6 +211,8 @@ def compare(
     from akvsite.pages._run import withdrawn
     from akvsite.site import SiteDesk
 
+    if a == b:
+        raise BadInput(b, "is the same run twice: a comparison is of two runs")
     with _reading(store) as opened:
         desk = SiteDesk(opened)
         members = [

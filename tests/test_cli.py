@@ -118,6 +118,7 @@ def test_each_kind_of_bad_input_is_one_line_with_its_file(akvsite: Any, store: P
     akvsite("build", "--store", "none.db").refused("none.db")
     akvsite("show", "x\x1b[2J\ny").refused("no such run", "\\u001b[2J\\u000ay")
     akvsite("compare", "off", "x").refused("x", "no such run")
+    akvsite("compare", "off", "off").refused("off", "is the same run twice")
     akvsite("exclude", "x", "--because", "y").refused("x", "no such run")
     akvsite("exclude", "off", "--because", " ").refused("--because", "is empty")
     akvsite("exclude", "off", "--because", "y").refused("captures", "does not exist")
@@ -159,7 +160,7 @@ def test_a_locked_store_is_one_line(
         ["show", "hostile"],
         ["show", "off"],
         ["compare", "off", "hostile"],
-        ["compare", "off", "off"],
+        ["compare", "hostile", "off"],
         ["formats"],
         ["doctor"],
         ["sql", "SELECT *, hex64(-1) AS h FROM level3_device"],
@@ -344,6 +345,32 @@ def test_an_interrupt_is_a_line_and_its_code(store: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "akvsite: interrupted; nothing was half written\n"
+
+
+def test_a_word_to_stop_is_a_line_and_its_code(made: Path, tmp_path: Path) -> None:
+    """SIGTERM arrives when the capture is half written."""
+    program = (
+        "import os, signal\nfrom akvsite import cli\nfrom akvsite.ingest import _run\n"
+        f"_run._write_links = lambda *_: os.kill(os.getpid(), {int(signal.SIGTERM)})\ncli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "ingest", str(made / "off")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (143, "")
+    assert done.stderr == "akvsite: told to stop; nothing was half written\n"
+    with Store.read(tmp_path / "akvsite.db") as store:
+        assert store.rows("SELECT name FROM run") == []
+        assert store.one("PRAGMA integrity_check") == "ok"
+
+
+def test_the_way_to_stop_is_left_as_it_was(akvsite: Any, store: Path) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    akvsite("runs")
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 # Doctor.
