@@ -106,7 +106,11 @@ class Store:
 
         What a kill left in a plain journal has to be taken back first, which needs the mode ``rw``.
         """
-        for mode in modes:
+        # Where nothing can be written beside the file, as on a disc, the index of its log cannot be made. A file that
+        # has no log is whole without one.
+        logs = [path.with_name(f"{path.name}-{log}") for log in ("wal", "journal")]
+        whole = () if any(log.exists() for log in logs) else ("ro&immutable=1",)
+        for mode in (*modes, *whole):
             connection = None
             try:
                 address = f"{path.resolve().as_uri()}?mode={mode}"

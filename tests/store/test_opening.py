@@ -175,3 +175,33 @@ def test_four_processes_open_a_new_store_at_once(tmp_path: Path) -> None:
         for worker in workers:
             worker.join()
         assert found == [1, 1, 1, 1]
+
+
+def test_a_store_on_a_disc_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written beside the store, a file without a log is read as it is; one with a log is not."""
+    path = tmp_path / "akvsite.db"
+    Store.open(path).close()
+    connect = sqlite3.connect
+    asked = []
+
+    class Disc(sqlite3.Connection):
+        def execute(self, sql: str, *more: object) -> sqlite3.Cursor:
+            if "sqlite_master" in sql and "immutable=1" not in asked[-1]:
+                # What SQLite says there: the file that it cannot open is the index of the log.
+                connect(tmp_path / "no" / "folder")
+            return super().execute(sql, *more)
+
+    def on_disc(address: str, **more: object) -> sqlite3.Connection:
+        asked.append(address)
+        return connect(address, factory=Disc, **more)
+
+    monkeypatch.setattr("akvsite.store.sqlite3.connect", on_disc)
+    with Store.read(path) as store:
+        assert store.rows("SELECT * FROM run") == []
+    assert [("immutable=1" in a) for a in asked] == [False, True]
+    for log in ("wal", "journal"):
+        beside = tmp_path / f"akvsite.db-{log}"
+        beside.write_bytes(b"")
+        with pytest.raises(BadInput, match="unable to open database file"):
+            Store.read(path)
+        beside.unlink(missing_ok=True)
