@@ -40,7 +40,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Rejected:
-    """Something the reader could not use: kept whole, with the reason, and where it stood."""
+    """Something the reader could not use: kept with the reason, and where it stood; the ingest takes secrets out."""
 
     reason: str
     place: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import resources
@@ -211,6 +212,8 @@ class RowWriter:
         self._store = store
         self._run_id = run_id
         self._next_id: dict[str, int] = {}
+        #: How long the rows of each table last together, in ns: whoever hands rows over keeps their sum in 64 bits.
+        self.lasted: defaultdict[str, float] = defaultdict(float)
 
     def write(
         self, table: str, rows: pa.Table, process_ids: np.ndarray, step_ids: np.ndarray | None = None

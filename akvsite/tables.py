@@ -129,7 +129,13 @@ class Quarantine(Row):
     ingest_id: Annotated[int, Col("the file")]
     reason: Annotated[str, Col("why it was not used")]
     place: Annotated[str, Col("where it stood in the file")]
-    raw: Annotated[str, Col("the record as it was, bytes that are not UTF-8 escaped as \\xNN")]
+    raw: Annotated[
+        str,
+        Col(
+            "the record as it was, bytes that are not UTF-8 escaped as \\xNN; `[redacted]` where it opened something or"
+            " named a host or a person, which the capture itself keeps"
+        ),
+    ]
 
 
 @dataclass

@@ -275,9 +275,19 @@ class File:
                 good = pc.greater_equal(length, 0)
                 rows = self.keep(rows, good, part.table, "ends before it begins")
                 length = length.filter(pc.fill_null(good, True))
-                rows = self.keep(
-                    rows, pc.less_equal(length, LONGEST), part.table, "lasts longer than 104 days"
-                )
+                good = pc.less_equal(length, LONGEST)
+                rows = self.keep(rows, good, part.table, "lasts longer than 104 days")
+                length = pc.fill_null(length.filter(pc.fill_null(good, True)), 0)
+                # As floating numbers: the sum is what may not fit.
+                total = self.writer.lasted[part.table] + np.cumsum(length.to_numpy().astype(np.float64))
+                if len(total) and total[-1] > FARTHEST:
+                    rows = self.keep(
+                        rows, pa.chunked_array([pa.array(total <= FARTHEST)]), part.table,
+                        "with those before it lasts longer than 146 years",
+                    )  # fmt: skip
+                    total = total[total <= FARTHEST]
+                if len(total):
+                    self.writer.lasted[part.table] = float(total[-1])
         return rows
 
     def keep(self, rows: pa.Table, good: pa.ChunkedArray, table: str, reason: str) -> pa.Table:

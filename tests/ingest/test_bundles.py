@@ -178,6 +178,18 @@ def test_no_difference_of_times_leaves_64_bits(store: Path, tmp_path: Path) -> N
     assert found == [{"t": "integer"}]
 
 
+def test_the_rows_of_a_table_together_stay_in_64_bits(store: Path, tmp_path: Path) -> None:
+    rows = arrow("step", [{**s, "start_ns": 0, "end_ns": 2**53} for s in steps(1500)])
+    more = '[[file]]\npath = "again.parquet"\ntable = "step"'
+    folder = write_capture(tmp_path / "long", {"step": rows}, more=more)
+    write_rows(folder / "again.parquet", rows)
+    read_in(store, folder)
+    found = ask(store, "SELECT count(*) AS n, sum(end_ns - start_ns) AS s FROM step WHERE run_id = 2")
+    assert found == [{"n": 512, "s": 2**62}]
+    (why,) = ask(store, "SELECT reason, count(*) AS n FROM quarantine GROUP BY reason")
+    assert why == {"reason": "with those before it lasts longer than 146 years", "n": 3000 - 512}
+
+
 TRACE = '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "mm", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}'
 
 
