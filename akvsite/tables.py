@@ -7,10 +7,9 @@ nanoseconds on the capture's own axis; ids are 64-bit and kept as the two's comp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
-from akvsite.columns import Col, Row, Table, described
+from akvsite.columns import Col, Row, Table, described, describes
 
 LEVELS: tuple[str, ...] = ("off", "runner", "host", "device", "edge")
 
@@ -30,7 +29,7 @@ StepId = Annotated[
 ]
 
 
-@dataclass
+@describes
 class Host(Row):
     """A machine, under the name the capture gives it (never its network name)."""
 
@@ -40,7 +39,7 @@ class Host(Row):
     role: Annotated[str, Col("`dev` (busy on purpose), `proof` (quiet, capture off) or `unknown`")]
 
 
-@dataclass
+@describes
 class Run(Row):
     """One capture of one workload on one host."""
 
@@ -66,7 +65,7 @@ class Run(Row):
     ]
 
 
-@dataclass
+@describes
 class Exclusion(Row):
     """A run that is left out of pages and comparisons, with the date and the reason. Nothing is deleted."""
 
@@ -76,7 +75,7 @@ class Exclusion(Row):
     because: Annotated[str, Col("the reason")]
 
 
-@dataclass
+@describes
 class RunFact(Row):
     """One fact about a run: of its host, its contract, its software, its load, its device or its capture."""
 
@@ -90,7 +89,7 @@ class RunFact(Row):
     value: Annotated[str, Col("the fact, as text")]
 
 
-@dataclass
+@describes
 class Ingest(Row):
     """One file that was read into the store, by content and reader version."""
 
@@ -107,7 +106,7 @@ class Ingest(Row):
     last_ns: Annotated[int | None, Col("the last time seen in the file", "ns")]
 
 
-@dataclass
+@describes
 class IngestCount(Row):
     """What became of every record of a file: the table it went to, or why it is not a row."""
 
@@ -119,7 +118,7 @@ class IngestCount(Row):
     count: Annotated[int, Col("records", "record")]
 
 
-@dataclass
+@describes
 class Quarantine(Row):
     """What a reader could not use, kept with the reason."""
 
@@ -138,7 +137,7 @@ class Quarantine(Row):
     ]
 
 
-@dataclass
+@describes
 class Process(Row):
     """A process of a capture. Pids are text: strings, null and -1 occur, and they repeat across ranks."""
 
@@ -153,7 +152,7 @@ class Process(Row):
     name: Annotated[str | None, Col("name of the process")]
 
 
-@dataclass
+@describes
 class Step(Row):
     """One decode iteration of the engine (or of a benchmark loop)."""
 
@@ -182,7 +181,7 @@ class Step(Row):
     ]
 
 
-@dataclass
+@describes
 class Request(Row):
     """One request, as its client saw it."""
 
@@ -204,7 +203,7 @@ class Request(Row):
     error: Annotated[str | None, Col("first line of the error text")]
 
 
-@dataclass
+@describes
 class Token(Row):
     """One generated token's milestones; NULL where a milestone was not captured."""
 
@@ -231,7 +230,7 @@ class Token(Row):
     client_ns: Annotated[int | None, Col("seen by the client", "ns")]
 
 
-@dataclass
+@describes
 class Level1Runner(Row):
     """Level 1: phases of the runner: schedule, prepare, launch, wait, sample, detokenise, send."""
 
@@ -247,7 +246,7 @@ class Level1Runner(Row):
     step_id: StepId
 
 
-@dataclass
+@describes
 class Level2Host(Row):
     """Level 2: regions of a step on the host, layer windows, operators and python functions."""
 
@@ -269,7 +268,7 @@ class Level2Host(Row):
     step_id: StepId
 
 
-@dataclass
+@describes
 class Level3Device(Row):
     """Level 3: kernels, copies and fills on each device queue."""
 
@@ -298,7 +297,7 @@ class Level3Device(Row):
     submitted_ns: Annotated[int | None, Col("when it was submitted", "ns")]
 
 
-@dataclass
+@describes
 class Level4Edge(Row):
     """Level 4: runtime calls, from the vendor's tracer (`vendor`) or from the shim (`shim`)."""
 
@@ -324,7 +323,7 @@ class Level4Edge(Row):
     step_id: StepId
 
 
-@dataclass
+@describes
 class MemoryEvent(Row):
     """One allocation or release as an allocator reported it."""
 
@@ -342,7 +341,7 @@ class MemoryEvent(Row):
     reserved: Annotated[int | None, Col("total reserved after it", "byte")]
 
 
-@dataclass
+@describes
 class Link(Row):
     """A runtime call and a device interval that belong together, and how that is known. An association, no more."""
 
@@ -356,7 +355,7 @@ class Link(Row):
     made_by: Annotated[str, Col("`correlation id`, `event handle`, `queue order` or `time window`")]
 
 
-@dataclass
+@describes
 class Seen(Row):
     """How many records are present of those expected, by kind and direction."""
 
@@ -370,7 +369,7 @@ class Seen(Row):
     expected: Annotated[int, Col("records expected", "record")]
 
 
-@dataclass
+@describes
 class Trial(Row):
     """One timed repetition of one arm of an experiment, from the wall clock."""
 
@@ -386,7 +385,7 @@ class Trial(Row):
     duration_ns: Annotated[int, Col("wall-clock time", "ns")]
 
 
-@dataclass
+@describes
 class Comparison(Row):
     """Two sets of runs that are shown side by side."""
 
@@ -397,7 +396,7 @@ class Comparison(Row):
     note: Annotated[str | None, Col("what its maker says about it")]
 
 
-@dataclass
+@describes
 class ComparisonRun(Row):
     """A run on one side of a comparison."""
 
@@ -410,7 +409,7 @@ class ComparisonRun(Row):
     run_name: Annotated[str, Col("name of the run")]
 
 
-@dataclass
+@describes
 class Claim(Row):
     """A falsifiable statement with the runs it stands on."""
 
@@ -423,7 +422,7 @@ class Claim(Row):
     body: Annotated[str, Col("its text, Markdown")]
 
 
-@dataclass
+@describes
 class ClaimRun(Row):
     """A run or comparison that a claim cites."""
 
@@ -433,7 +432,7 @@ class ClaimRun(Row):
     name: Annotated[str, Col("name of the run or comparison")]
 
 
-@dataclass
+@describes
 class Retraction(Row):
     """A claim withdrawn in writing."""
 

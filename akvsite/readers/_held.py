@@ -1,4 +1,4 @@
-"""Rows held back until the end of their file, compressed, in memory first and then on disk.
+"""Rows held back until the end of their file, in memory first and then on disk, compressed.
 
 Some of what a row needs stands after it: the rank, the base of the times, the process of a device. And steps
 go into the store before the rows that lie in them. So rows wait here; memory stays bounded by ``IN_MEMORY``
@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from typing import IO
 
 import pyarrow as pa
 
 from akvsite.reading import BATCH_ROWS
 from akvsite.tables import CAPTURED
 
-IN_MEMORY = 8 << 20
+IN_MEMORY = 16 << 20
 
 
 class Held:
-    """One compressed Arrow stream a table."""
+    """One stream of rows a table."""
 
     def __init__(self) -> None:
         self._streams: dict[str, _Stream] = {}
@@ -40,31 +41,39 @@ class Held:
 
 class _Stream:
     def __init__(self, schema: pa.Schema) -> None:
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by replay)
-        self._writer = pa.ipc.new_stream(
-            self._file, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
-        )
-        self._waiting: list[pa.Table] = []
-        self._count = 0
+        self._schema = schema
+        self._kept: list[pa.Table] = []
+        self._kept_bytes = 0
+        self._file: IO[bytes] | None = None
+        self._writer: pa.RecordBatchStreamWriter | None = None
 
     def add(self, rows: pa.Table) -> None:
-        self._waiting.append(rows)
-        self._count += rows.num_rows
-        if self._count >= BATCH_ROWS // 8:
-            self._write()
+        self._kept.append(rows)
+        self._kept_bytes += rows.nbytes
+        # Most traces end before this; a long one goes on in a file, compressed, in pieces of the same size.
+        if self._kept_bytes > IN_MEMORY:
+            self._spill()
 
-    def _write(self) -> None:
-        if self._waiting:
-            self._writer.write_table(
-                pa.concat_tables(self._waiting).combine_chunks(), max_chunksize=BATCH_ROWS
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed by replay)
+            self._writer = pa.ipc.new_stream(
+                self._file, self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
             )
-        self._waiting = []
-        self._count = 0
+        assert self._writer is not None
+        self._writer.write_table(pa.concat_tables(self._kept).combine_chunks(), max_chunksize=BATCH_ROWS)
+        self._kept, self._kept_bytes = [], 0
         # The pool keeps what it was given: 50 MB over a file of 216 thousand events.
         pa.default_memory_pool().release_unused()
 
     def replay(self) -> Iterator[pa.Table]:
-        self._write()
+        if self._file is None:
+            kept, self._kept = pa.concat_tables(self._kept), []
+            for start in range(0, kept.num_rows, BATCH_ROWS):
+                yield kept.slice(start, BATCH_ROWS)
+            return
+        self._spill()
+        assert self._writer is not None
         self._writer.close()
         self._file.seek(0)
         with self._file, pa.ipc.open_stream(self._file) as stream:
