@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from akvsite.errors import visible
-from akvsite.estimate import Estimate
 
 #: Characters that mean something to Markdown or HTML; written as entities they are only themselves.
 _SPECIAL = frozenset("&<>\"'`*_[](){}|~^=$#\\!:@+-")
@@ -82,11 +81,6 @@ def captured(value: object) -> Cell:
     """What a capture says, in its own words."""
     line = " ".join(visible(value).split())
     return Cell(f"<samp>{text(line)}</samp>", line)
-
-
-def estimate(number: Estimate) -> Cell:
-    """A measurement in a cell: always with its band, or with the reason why there is none."""
-    return Cell(text(number.text()), number.value)
 
 
 def counted(number: int | float | None, unit: str = "") -> Cell:

@@ -20,7 +20,6 @@ ADDS = {
     "device": "kernels, copies and fills on each device queue",
     "edge": "every runtime call with its thread, queue, event and result",
 }
-LEVELS = ("off", "runner", "host", "device", "edge")
 
 
 @dataclass(frozen=True)
