@@ -333,7 +333,8 @@ def test_a_terminal_that_knows_few_characters(store: Path, tmp_path: Path) -> No
 
 def test_an_interrupt_is_a_line_and_its_code(store: Path) -> None:
     program = (
-        "import os, signal\nfrom akvsite import cli, store\n"
+        # A test runner in the background hands an ignored SIGINT down; a person's terminal does not.
+        "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom akvsite import cli, store\n"
         f"store.Store.rows = lambda *_: os.kill(os.getpid(), {int(signal.SIGINT)})\ncli.main()\n"
     )
     done = subprocess.run(
