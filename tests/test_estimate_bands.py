@@ -583,3 +583,9 @@ _PARTS = [importlib.import_module(f"{est.__name__}.{m.name}") for m in pkgutil.i
 @pytest.mark.parametrize("module", [estimate, estimators, *_PARTS])
 def test_examples_in_docstrings_hold(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
+
+
+def test_requests_without_a_declared_concurrency_have_no_band() -> None:
+    made = est.request_quantile(range(5_000), 0.5, unit="ns", concurrency=None)
+    assert made.value is not None and made.low is None
+    assert "declares no concurrency" in made.text()

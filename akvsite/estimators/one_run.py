@@ -47,19 +47,22 @@ def quantile_rows(samples: ArrayLike, p: float, *, unit: str, cut: int = 0) -> l
 
 
 def request_quantile(
-    samples: ArrayLike, p: float, *, unit: str, concurrency: float, cut: int = 0
+    samples: ArrayLike, p: float, *, unit: str, concurrency: float | None, cut: int = 0
 ) -> Estimate:
     """The ``p`` quantile of TTFT or TPOT over requests in completion order: ``quantile`` with B = 4.
 
     Requests in flight together share their waiting, so no band is given where requests / concurrency < 50, or
-    for fewer than 200 requests, or for p99 of fewer than 5000.
+    for fewer than 200 requests, or for p99 of fewer than 5000; and none where ``concurrency`` is None, which is
+    "not declared".
     """
-    if not concurrency > 0:
+    if concurrency is not None and not concurrency > 0:
         raise ValueError(f"concurrency is above 0, not {concurrency}")
     series = one_series(samples, cut)
     n = len(series)
     why = too_few(n, p, "requests")
-    if not why and n / concurrency < FEWEST_ROUNDS:
+    if concurrency is None:
+        why = "the capture declares no concurrency, so requests / concurrency is unknown"
+    elif not why and n / concurrency < FEWEST_ROUNDS:
         why = f"requests / concurrency {n / concurrency:.4g} < {FEWEST_ROUNDS}"
     made = quantiles(series[None, :], p, unit, 4, why, cut)[0]
     return made if made.value is None else replace(made, assumes=f"completion order; {STEADY}")

@@ -13,7 +13,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.estimate import Estimate, unknown
 from akvsite.pages import Desk, Record
-from akvsite.pages._run import finished, process_labels, step_groups
+from akvsite.pages._run import step_groups
 
 #: Facts that say what came out; where they differ, the two sides did not do the same work.
 OUTPUTS = ("output_hash", "quality", "errors")
@@ -115,15 +115,12 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
 
 
 def _run(desk: Desk, member: Record) -> OneRun:
-    columns = desk.columns(
-        "step_time", run_id=member["run_id"], warm_up=0, nested=0, order="process_id,start_ns,step_id"
-    )
-    groups = step_groups(columns, process_labels(desk, member["run_id"])) if len(columns["step_id"]) else []
+    drawn = step_groups(desk, member["run_id"], warm_up=0)
     which, steps = "none", np.empty(0, dtype=np.int64)
-    if groups:
-        # Steps of several processes do not stand in one number: the group with most of them is taken, and named.
-        which, mask = max(groups, key=lambda group: int(np.count_nonzero(group[1])))
-        steps = columns["duration_ns"][mask & finished(columns["duration_ns"])].astype(np.int64)
+    # Steps of several processes do not stand in one number: the group with most of them is taken, and named.
+    if (taken := drawn.largest()) is not None:
+        which, mask = taken
+        steps = drawn.columns["duration_ns"][mask].astype(np.int64)
     numbers = {
         "mean": estimators.mean(steps, unit="ns"),
         "p50": estimators.quantile(steps, 0.5, unit="ns"),

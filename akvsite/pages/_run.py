@@ -158,12 +158,27 @@ def _tick(desk: Desk, run_id: int) -> int | None:
     return step or None
 
 
-def step_groups(columns: dict[str, Any], labels: dict[int, str]) -> list[tuple[str, np.ndarray[Any, Any]]]:
-    """Steps that may stand in one number: of one process, one kind and one source. Label and mask, (n,) bool, each.
+@dataclass(frozen=True)
+class StepGroups:
+    """Steps of a run, in groups that may stand in one number: of one process, one kind and one source.
 
-    ``columns`` are those of ``step_time``; ``labels`` names the processes where a run has several.
+    ``columns`` are those of ``step_time``, (n,) each; ``groups`` holds a label and a mask, (n,) bool, each.
     """
-    found = []
+
+    columns: dict[str, np.ndarray[Any, Any]]
+    groups: list[tuple[str, np.ndarray[Any, Any]]]
+
+    def largest(self) -> tuple[str, np.ndarray[Any, Any]] | None:
+        """The group with most steps, for what speaks of one group alone: its label, and the mask of its finished steps."""
+        if not self.groups:
+            return None
+        label, mask = max(self.groups, key=lambda group: int(np.count_nonzero(group[1])))
+        return label, mask & finished(self.columns["duration_ns"])
+
+
+def step_groups(desk: Desk, run_id: int, **where: object) -> StepGroups:
+    """The steps of a run, without those that draw an iteration a second time; ``where`` filters ``step_time``."""
+    columns = desk.columns("step_time", run_id=run_id, nested=0, order="process_id,start_ns,step_id", **where)
     keys = list(
         dict.fromkeys(
             zip(
@@ -174,12 +189,14 @@ def step_groups(columns: dict[str, Any], labels: dict[int, str]) -> list[tuple[s
             )
         )
     )
+    labels = _process_labels(desk, run_id, {process for process, _, _ in keys})
+    found = []
     for process, kind, source in keys:
         mask = (columns["process_id"] == process) & (columns["kind"] == kind) & (columns["source"] == source)
-        where = f", {labels[process]}" if len(labels) > 1 else ""
+        of_process = f", {labels[process]}" if len(labels) > 1 else ""
         drawn = f" ({source})" if len({s for p, k, s in keys if (p, k) == (process, kind)}) > 1 else ""
-        found.append((f"{kind} steps{where}{drawn}", mask))
-    return found
+        found.append((f"{kind} steps{of_process}{drawn}", mask))
+    return StepGroups(columns, found)
 
 
 #: The numbers of a group of steps: name and quantile, None for the mean.
@@ -188,13 +205,10 @@ _STATISTICS = (("mean step", None), ("p50 step", 0.5), ("p95 step", 0.95), ("p99
 
 def step_numbers(run: Run) -> list[tuple[str, list[tuple[str, Estimate]]]]:
     """For each group of steps that may stand in one number: its label, and its mean and percentiles after the cut."""
-    columns = run.desk.columns(
-        "step_time", run_id=run.id, warm_up=0, nested=0, order="process_id,start_ns,step_id"
-    )
-    groups = step_groups(columns, process_labels(run.desk, run.id)) if len(columns["step_id"]) else []
+    steps = step_groups(run.desk, run.id, warm_up=0)
     made = []
-    for label, mask in groups:
-        durations = columns["duration_ns"][mask]
+    for label, mask in steps.groups:
+        durations = steps.columns["duration_ns"][mask]
         made.append((label, statistics(run, durations[finished(durations)].astype(np.int64))))
     return made
 
@@ -219,20 +233,18 @@ def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
 
 
-def process_labels(desk: Desk, run_id: int) -> dict[int, str]:
+def _process_labels(desk: Desk, run_id: int, with_steps: set[int]) -> dict[int, str]:
     """What to call each process that drew steps: its rank, else its file and pid."""
     rows = desk.ask("process_list", run_id=run_id, order="process_id")
-    with_steps = set(desk.columns("step_time", run_id=run_id)["process_id"].tolist())
-    files = {r["path"] for r in rows}
-    return {
-        r["process_id"]: f"rank {r['rank']}"
-        if r["rank"] is not None
-        else re.sub(r"[<>&]", " ", f"{r['path']}, pid {r['pid']}")
-        if len(files) > 1
-        else re.sub(r"[<>&]", " ", f"pid {r['pid']}")
-        for r in rows
-        if r["process_id"] in with_steps
-    }
+    several_files = len({r["path"] for r in rows}) > 1
+
+    def label(row: Record) -> str:
+        if row["rank"] is not None:
+            return f"rank {row['rank']}"
+        # It becomes part of a heading, where the theme writes it as it is.
+        return re.sub(r"[<>&]", " ", (f"{row['path']}, " if several_files else "") + f"pid {row['pid']}")
+
+    return {r["process_id"]: label(r) for r in rows if r["process_id"] in with_steps}
 
 
 def _plural(kind: str) -> str:

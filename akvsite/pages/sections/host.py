@@ -9,7 +9,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import bands, budget
 from akvsite.pages._html import text
-from akvsite.pages._run import Run, finished, grouped, process_labels, step_groups
+from akvsite.pages._run import Run, grouped, step_groups
 
 TITLE = "Host"
 
@@ -18,10 +18,7 @@ NAMED_REGIONS = 12
 
 
 def write(run: Run) -> str:
-    parts = [_phases(run), _budget(run), _layers(run)]
-    if not any(parts):
-        return ""
-    return "\n".join(part for part in parts if part)
+    return "\n".join(part for part in (_phases(run), _budget(run), _layers(run)) if part)
 
 
 def _steps(run: Run) -> tuple[np.ndarray, np.ndarray, str]:
@@ -29,18 +26,15 @@ def _steps(run: Run) -> tuple[np.ndarray, np.ndarray, str]:
 
     Steps of several processes do not stand in one number: the group with most of them is taken.
     """
-    columns = run.desk.columns("step_time", run_id=run.id, warm_up=0, nested=0, order="start_ns,step_id")
-    groups = step_groups(columns, process_labels(run.desk, run.id)) if len(columns["step_id"]) else []
-    if not groups:
+    steps = step_groups(run.desk, run.id, warm_up=0)
+    taken = steps.largest()
+    if taken is None:
         return np.empty(0, np.int64), np.empty(0, np.int64), ""
-    label, mask = max(groups, key=lambda group: int(np.count_nonzero(group[1])))
-    mask = mask & finished(columns["duration_ns"])
-    which = (
-        label
-        if len(groups) == 1
-        else f"{label} only: {len(groups) - 1} other groups of steps are not in this chart"
-    )
-    return columns["step_id"][mask].astype(np.int64), columns["duration_ns"][mask].astype(np.int64), which
+    label, mask = taken
+    others = len(steps.groups) - 1
+    which = f"{label} only: {others} other groups of steps are not in this chart" if others else label
+    ids, durations = (steps.columns[name][mask].astype(np.int64) for name in ("step_id", "duration_ns"))
+    return ids, durations, which
 
 
 def _per_step(step_ids: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.ndarray:

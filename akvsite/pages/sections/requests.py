@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands, distribution
-from akvsite.estimate import Estimate, unknown
+from akvsite.estimate import unknown
 from akvsite.pages._html import counted, table, text
 from akvsite.pages._run import Run
 
@@ -42,8 +40,6 @@ def write(run: Run) -> str:
         for p in (0.5, 0.95, 0.99):
             if not len(values):
                 number = unknown("no completed request has it", "ns")
-            elif concurrency is None:
-                number = _without_band(values, p)
             else:
                 number = estimators.request_quantile(values, p, unit="ns", concurrency=concurrency)
             rows.append(bands.Row(f"{name} p{round(100 * p)}", run.marked(number)))
@@ -79,8 +75,3 @@ def _concurrency(run: Run) -> float | None:
                 return None
             return value if value > 0 else None
     return None
-
-
-def _without_band(values: np.ndarray, p: float) -> Estimate:
-    made = estimators.request_quantile(values, p, unit="ns", concurrency=1e300)
-    return replace(made, refusal="the capture declares no concurrency, so requests / concurrency is unknown")

@@ -7,7 +7,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import bands, distribution, series
 from akvsite.pages._html import Cell, link, number_of, table, text
-from akvsite.pages._run import Run, finished, process_labels, statistics, step_groups
+from akvsite.pages._run import Run, finished, statistics, step_groups
 
 TITLE = "Steps"
 
@@ -15,11 +15,10 @@ STEADINESS = "The bands hold for a steady series: where the chart above drifts o
 
 
 def write(run: Run) -> str:
-    columns = run.desk.columns("step_time", run_id=run.id, nested=0, order="process_id,start_ns,step_id")
-    groups = step_groups(columns, process_labels(run.desk, run.id)) if len(columns["step_id"]) else []
+    steps = step_groups(run.desk, run.id)
     return "\n".join(
-        _one(run, columns, mask, label, f"-{number}" if number else "")
-        for number, (label, mask) in enumerate(groups)
+        _one(run, steps.columns, mask, label, f"-{number}" if number else "")
+        for number, (label, mask) in enumerate(steps.groups)
     )
 
 
