@@ -48,8 +48,11 @@ struct akv_slot {
 };
 _Static_assert(sizeof(struct akv_slot) == 64, "a record is 64 bytes");
 
+struct akv_log;
+
 struct akv_call {
   struct akv_slot *slot; /* NULL: not recorded */
+  struct akv_log *log;   /* the recorder's own: a call that a forked child returns from is its parent's */
   uint64_t index;        /* absolute index of the record; what a device record refers to */
   uint16_t name, room, used;
   uint8_t flags;
