@@ -57,7 +57,11 @@ class Run(Row):
     ]
     started: Annotated[str | None, Col("date and time of the capture, ISO 8601, where it is known")]
     clock: Annotated[
-        str, Col("how device times reached the host's axis: `host only`, `vendor, unproven`, `unknown`")
+        str,
+        Col(
+            "how device times reached the host's axis: `host only`, `vendor, unproven`, `device clock, not converted`"
+            " (they did not: no host time may be compared with them), `unknown`"
+        ),
     ]
     note: Annotated[str | None, Col("what the maker of the capture says about it")]
     declared: Annotated[
@@ -293,8 +297,18 @@ class Level3Device(Row):
     block: Annotated[str | None, Col("threads a block, such as `128x1x1`")]
     registers: Annotated[int | None, Col("registers a thread")]
     shared_bytes: Annotated[int | None, Col("shared (local) memory a block", "byte")]
-    appended_ns: Annotated[int | None, Col("when it was appended to its command list", "ns")]
+    appended_ns: Annotated[int | None, Col("when it was appended to its command list, or queued", "ns")]
     submitted_ns: Annotated[int | None, Col("when it was submitted", "ns")]
+    call_index: Annotated[
+        int | None, Col("`call_index` of the call that it belongs to, where the file says it", unsigned=True)
+    ]
+    clock: Annotated[
+        str | None,
+        Col(
+            "`device` where its times are those of the device's own clock and may be compared with each other alone;"
+            " NULL where they are on the capture's axis"
+        ),
+    ]
 
 
 @describes
@@ -320,7 +334,58 @@ class Level4Edge(Row):
     event: Annotated[int | None, Col("event handle that it returned", unsigned=True)]
     bytes: Annotated[int | None, Col("bytes asked for", "byte")]
     result: Annotated[int | None, Col("result code")]
+    object: Annotated[
+        int | None,
+        Col("handle or address that it made, took or ran: a kernel, a destination", unsigned=True),
+    ]
+    blocking: Annotated[int | None, Col("1 where the caller asked it to block")]
+    nested: Annotated[int | None, Col("1 inside another recorded call of its thread")]
+    event_asked: Annotated[int | None, Col("1 where the recorder asked for the event and the caller did not")]
+    open: Annotated[int | None, Col("1 where it was entered and never returned")]
+    call_index: Annotated[int | None, Col("number of its record in its file", unsigned=True)]
     step_id: StepId
+
+
+@describes
+class EdgeWait(Row):
+    """An event that a call waited for, and the call that made that event."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id", "call_id", "maker_id")
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    call_id: Annotated[
+        int, Col("the call that waited, row of `level4_edge`; in a file its `call_index`", unsigned=True)
+    ]
+    event: Annotated[int, Col("handle of the event", unsigned=True)]
+    maker_id: Annotated[
+        int | None,
+        Col(
+            "the call that handed the event out, by the lifetime of the handle; NULL where it is not known",
+            unsigned=True,
+        ),
+    ]
+
+
+@describes
+class ClockSample(Row):
+    """A reading of a device's clock between two of the host's: what a clock model is made from."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, device",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    device: Annotated[str, Col("the device, as the file names it")]
+    host_before_ns: Annotated[int | None, Col("the host's clock before, on the capture's own axis", "ns")]
+    host_after_ns: Annotated[int | None, Col("the host's clock after, on the capture's own axis", "ns")]
+    device_ns: Annotated[int | None, Col("the device's clock, as the runtime converts it", "ns")]
+    host_reported_ns: Annotated[
+        int | None, Col("the host's time that the runtime gave with it, on an axis of its own", "ns")
+    ]
+    resolution_ns: Annotated[int | None, Col("tick of the device's timer, as the runtime gives it", "ns")]
+    source: Annotated[str, Col("who took it, such as `shim`")]
 
 
 @describes
@@ -342,6 +407,22 @@ class MemoryEvent(Row):
 
 
 @describes
+class MemorySample(Row):
+    """Memory of one process of a command at one moment, as the kernel shows it."""
+
+    __foreign__ = (OF_PROCESS,)
+    __indexes__ = ("run_id, process_id, at_ns",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    at_ns: Annotated[int, Col("when, on CLOCK_MONOTONIC", "ns")]
+    resident_bytes: Annotated[int, Col("resident memory", "byte")]
+    anonymous_bytes: Annotated[
+        int | None, Col("of that, memory that no file stands behind: heap and stacks", "byte")
+    ]
+
+
+@describes
 class Link(Row):
     """A runtime call and a device interval that belong together, and how that is known. An association, no more."""
 
@@ -353,6 +434,20 @@ class Link(Row):
     call_id: Annotated[int, Col("row of `level4_edge`")]
     interval_id: Annotated[int, Col("row of `level3_device`")]
     made_by: Annotated[str, Col("`correlation id`, `event handle`, `queue order` or `time window`")]
+
+
+@describes
+class SameCall(Row):
+    """A call that the shim and the vendor's tracer both recorded. An association, no more."""
+
+    __key__ = "shim_id"
+    __foreign__ = (OF_RUN,)
+    __unique__ = ("vendor_id",)
+    __indexes__ = ("run_id",)
+    run_id: RunId
+    shim_id: Annotated[int, Col("the shim's row of `level4_edge`")]
+    vendor_id: Annotated[int, Col("the vendor's row of `level4_edge`")]
+    made_by: Annotated[str, Col("`order in the thread`: same name, same order, one inside the other")]
 
 
 @describes
@@ -449,7 +544,8 @@ TABLES: dict[str, Table] = {t.name: t for t in map(described, Row.__subclasses__
 
 #: Tables that a capture may fill, in the order in which a reader's rows may arrive.
 CAPTURED: tuple[str, ...] = (
-    "step", "request", "token", "level1_runner", "level2_host", "level3_device", "level4_edge", "memory_event", "trial",
+    "step", "request", "token", "level1_runner", "level2_host", "level3_device", "level4_edge", "edge_wait",
+    "clock_sample", "memory_event", "memory_sample", "trial",
 )  # fmt: skip
 
 

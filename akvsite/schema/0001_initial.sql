@@ -205,6 +205,8 @@ CREATE TABLE level3_device (
   shared_bytes INTEGER,
   appended_ns INTEGER,
   submitted_ns INTEGER,
+  call_index INTEGER,
+  clock TEXT,
   FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
 ) STRICT;
 
@@ -226,11 +228,49 @@ CREATE TABLE level4_edge (
   event INTEGER,
   bytes INTEGER,
   result INTEGER,
+  object INTEGER,
+  blocking INTEGER,
+  nested INTEGER,
+  event_asked INTEGER,
+  open INTEGER,
+  call_index INTEGER,
   step_id INTEGER,
   FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
 ) STRICT;
 
 CREATE INDEX level4_edge_0 ON level4_edge (run_id, process_id, start_ns);
+
+CREATE TABLE edge_wait (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  process_id INTEGER NOT NULL,
+  call_id INTEGER NOT NULL,
+  event INTEGER NOT NULL,
+  maker_id INTEGER,
+  FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX edge_wait_0 ON edge_wait (run_id, process_id);
+
+CREATE INDEX edge_wait_1 ON edge_wait (call_id);
+
+CREATE INDEX edge_wait_2 ON edge_wait (maker_id);
+
+CREATE TABLE clock_sample (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  process_id INTEGER NOT NULL,
+  device TEXT NOT NULL,
+  host_before_ns INTEGER,
+  host_after_ns INTEGER,
+  device_ns INTEGER,
+  host_reported_ns INTEGER,
+  resolution_ns INTEGER,
+  source TEXT NOT NULL,
+  FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX clock_sample_0 ON clock_sample (run_id, process_id, device);
 
 CREATE TABLE memory_event (
   id INTEGER PRIMARY KEY,
@@ -248,6 +288,18 @@ CREATE TABLE memory_event (
 
 CREATE INDEX memory_event_0 ON memory_event (run_id, process_id, at_ns);
 
+CREATE TABLE memory_sample (
+  id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  process_id INTEGER NOT NULL,
+  at_ns INTEGER NOT NULL,
+  resident_bytes INTEGER NOT NULL,
+  anonymous_bytes INTEGER,
+  FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX memory_sample_0 ON memory_sample (run_id, process_id, at_ns);
+
 CREATE TABLE link (
   run_id INTEGER NOT NULL,
   process_id INTEGER NOT NULL,
@@ -261,6 +313,18 @@ CREATE TABLE link (
 CREATE INDEX link_0 ON link (interval_id);
 
 CREATE INDEX link_1 ON link (run_id, process_id);
+
+CREATE TABLE same_call (
+  run_id INTEGER NOT NULL,
+  shim_id INTEGER NOT NULL,
+  vendor_id INTEGER NOT NULL,
+  made_by TEXT NOT NULL,
+  PRIMARY KEY (shim_id),
+  UNIQUE (vendor_id),
+  FOREIGN KEY (run_id) REFERENCES run (id) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX same_call_0 ON same_call (run_id);
 
 CREATE TABLE seen (
   run_id INTEGER NOT NULL,
