@@ -636,6 +636,11 @@ void akv_exit(struct akv_call *call, int32_t result, uint64_t event, unsigned fl
   publish(slot, word_of(AKV_CALL, call->flags | flags, call->name, call->index));
 }
 
+bool akv_inside(void) {
+  struct akv_log *log = atomic_load_explicit(&page.log, memory_order_acquire);
+  return log && log != OFF && self.generation == log->generation && self.depth;
+}
+
 static void record(enum akv_kind kind, uint64_t a, uint64_t b, int32_t result, const uint64_t words[4]) {
   struct akv_log *log = the_log();
   if (!log) return;

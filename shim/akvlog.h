@@ -82,6 +82,9 @@ void akv_words(struct akv_call *call, enum akv_more what, const uint64_t *words,
 /* Stamp the time of exit and publish. `event` is the event that the call handed out (0: none). */
 void akv_exit(struct akv_call *call, int32_t result, uint64_t event, unsigned flags);
 
+/* Whether this thread is inside a recorded call. */
+bool akv_inside(void);
+
 /* A call of which no more is known than that it went through. */
 void akv_count(uint16_t name);
 
