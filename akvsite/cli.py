@@ -40,6 +40,9 @@ STORE = Path("akvsite.db")
 INTERRUPTED = 130
 TOLD_TO_STOP = 143
 
+#: The environment as it came: what this program sets for itself is not for the commands that it runs.
+_INHERITED: dict[str, str] = {}
+
 
 class _ToldToStop(BaseException):
     """SIGTERM: an end as orderly as an interrupt's, which no handler of errors takes for an error."""
@@ -70,6 +73,8 @@ def main() -> None:
 
 
 def _run_command() -> None:
+    _INHERITED.clear()
+    _INHERITED.update(os.environ)
     # Before numpy is loaded: no product here is large enough for threads, and to start them takes a third of its import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -386,6 +391,130 @@ def sql(
             denied = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
             raise BadInput("query", "the store is open for reading only" if denied else str(error)) from error
     _json(rows) if json else _print(rows)
+
+
+@app.command(
+    epilog="Example: akvsite capture --level edge --timing on --host arc-a770 --host-role dev --name decode-edge"
+    " -- python decode.py --steps 200",
+    context_settings={"ignore_unknown_options": False},
+)
+def capture(
+    command: Annotated[list[str], typer.Argument(help="The command, behind `--`.")],
+    level: Annotated[str, typer.Option("--level", help="off, runner, host, device or edge.")],
+    name: Annotated[str, typer.Option("--name", help="Name of the run and of its folder.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of captures.")] = Path("captures"),
+    timing: Annotated[
+        str, typer.Option("--timing", help="Timing events on the queues, at edge: on, off or asis.")
+    ] = "asis",
+    host: Annotated[
+        str | None, typer.Option("--host", help="Public name of the host, never its own.")
+    ] = None,
+    host_role: Annotated[
+        str | None,
+        typer.Option("--host-role", help="dev, or proof: a quiet host, which is checked at level off."),
+    ] = None,
+    warm_up: Annotated[
+        int | None, typer.Option("--warm-up", help="Steps that every number leaves out.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="The engine that runs, in words.")] = None,
+    note: Annotated[str | None, typer.Option("--note", help="What to know about this capture.")] = None,
+    contract: Annotated[
+        list[str] | None,
+        typer.Option("--contract", help="KEY=VALUE that must match in a comparison; several."),
+    ] = None,
+    runtime: Annotated[
+        str, typer.Option("--runtime", help="Whose calls are recorded at edge: auto, ur or cudart.")
+    ] = "auto",
+    interval_ms: Annotated[
+        int, typer.Option("--interval", help="Milliseconds between two looks at memory, at first.", min=1)
+    ] = 100,
+    compress: Annotated[bool, typer.Option("--compress", help="Pack the records with gzip.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Run a command at a capture level and write a bundle. Its signals and its exit code pass through.
+
+    Exit code 3: no call was seen at level edge, where the command itself ended with 0.
+    """
+    from akvsite import record
+
+    done = record.capture(
+        record.Request(
+            name=name, command=tuple(command), level=level, out=out, timing=timing, host=host, role=host_role,
+            warm_up=warm_up, engine=engine, note=note, contract=_pairs(contract or []), runtime=runtime,
+            interval_ns=interval_ms * 1_000_000, compress=compress,
+        ),
+        _INHERITED,
+        _progress,
+    )  # fmt: skip
+    _clear()
+    mapped = ", ".join(done.libraries) or "none"
+    if json:
+        _json(
+            {
+                "bundle": str(done.bundle), "code": done.code, "ended": done.ended, "calls": done.calls,
+                "runtime_libraries": done.libraries, "because": done.because, "files": done.logs,
+                "memory_samples": done.samples, "notes": done.notes,
+            }
+        )  # fmt: skip
+    elif sys.stderr.isatty():
+        seen = "" if done.calls is None else f"{done.calls:,} calls (counted), "
+        _tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
+    if done.calls == 0:
+        _tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
+    # Not by way of an interrupt: a code of 130 is the command's own.
+    sys.stdout.flush()
+    raise SystemExit(done.code)
+
+
+@app.command(epilog="Example: akvsite experiment tracer --pairs 10 --seed 7 --name tracer-dev")
+def experiment(
+    which: Annotated[
+        str, typer.Argument(help="tracer: what looking on costs, one micro-loop run four ways.")
+    ],
+    pairs: Annotated[int, typer.Option("--pairs", help="Blocks in which every treatment is run once.")] = 10,
+    iterations: Annotated[
+        int, typer.Option("--iterations", help="Iterations of the loop in each run.")
+    ] = 20_000,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Makes the order; drawn where not given.")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the run and of its folder.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of captures.")] = Path("captures"),
+    host: Annotated[str | None, typer.Option("--host", help="Public name of the host.")] = None,
+    host_role: Annotated[str | None, typer.Option("--host-role", help="dev or proof.")] = None,
+    note: Annotated[str | None, typer.Option("--note", help="What to know about this experiment.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Carry out a designed set of runs, a fresh process each. Broken off, the same command goes on where it was."""
+    from akvsite import experiments
+
+    plan = experiments.Plan(pairs, iterations, seed, out, name, host, host_role, note)
+    done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
+    _clear()
+    numbers = done.experiment.numbers(done)
+    if json:
+        rows = [{"statistic": key, **number.as_row()} for key, number in numbers.items()]
+        _json({"bundle": str(done.place), "seed": done.seed, "shared": done.shared, "numbers": rows})
+        return
+    _say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")
+    for key, number in numbers.items():
+        _say(number.text(key))
+        _say(f"  {number.footer()}")
+
+
+def _pairs(words: list[str]) -> dict[str, str]:
+    made: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip() or not value.strip() or key in made:
+            raise BadInput("--contract", f"{word!r}: KEY=VALUE, each key once")
+        made[key.strip()] = value.strip()
+    return made
+
+
+def _tell(line: str) -> None:
+    """A line beside the command's own output, which has standard output for itself."""
+    print(f"akvsite: {visible(line)}", file=sys.stderr)
 
 
 @app.command(epilog="Example: akvsite doctor")

@@ -1,0 +1,251 @@
+"""Carries out an experiment: order from a seed, a fresh process each, resuming, and one bundle in the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from akvsite.errors import BadInput
+from akvsite.estimate import Estimate
+from akvsite.experiments import _design
+from akvsite.experiments._journal import Journal
+from akvsite.manifest import RUN_NAME
+from akvsite.record import device, host, software
+from akvsite.record.bundle import Bundle, write_declaration, write_table
+from akvsite.record.clean import Facts, cleaned
+
+Progress = Callable[[str], None]
+#: What a run hands back, as JSON keeps it: ``pid``; ``trials``, each [arm, number, duration in ns]; ``memory``, each
+#: [time in ns, resident bytes, anonymous bytes]; ``facts`` of this run.
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for on the command line; ``seed`` None: drawn, or that of the experiment that is gone on with."""
+
+    blocks: int = 10
+    iterations: int = 20_000
+    seed: int | None = None
+    out: Path = Path("captures")
+    name: str | None = None
+    host: str | None = None
+    role: str | None = None
+    note: str | None = None
+
+
+class Experiment(Protocol):
+    NAME: str
+    #: One line for the command line.
+    ABOUT: str
+    #: The level of the bundle: that of the treatment which looks closest.
+    LEVEL: str
+    #: Who runs: what stands in the column ``engine``.
+    ENGINE: str
+    TREATMENTS: tuple[str, ...]
+
+    def prepare(self, plan: Plan, environment: Mapping[str, str]) -> dict[str, Any]:
+        """Once, before the first run: whether it can be carried out, and facts that all runs share, as JSON keeps them.
+
+        Raises ``BadInput``.
+        """
+        ...
+
+    def run(
+        self,
+        treatment: str,
+        plan: Plan,
+        folder: Path,
+        shared: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> Result:
+        """One run in a fresh process, with an empty ``folder`` for what it writes."""
+        ...
+
+    def python(self, environment: Mapping[str, str]) -> Path | None:
+        """The python whose packages are among the facts."""
+        ...
+
+    def numbers(self, done: Done) -> dict[str, Estimate]:
+        """What can be said, by name."""
+        ...
+
+
+@dataclass(frozen=True)
+class Done:
+    """A whole experiment: ``blocks`` of treatments in the order they were run, and the result of each."""
+
+    experiment: Experiment
+    plan: Plan
+    shared: Mapping[str, Any]
+    seed: int
+    blocks: list[list[str]]
+    results: list[Result]
+    place: Path
+
+    def of(self, treatment: str) -> list[Result]:
+        """The results of one treatment, block by block."""
+        runs = [t for block in self.blocks for t in block]
+        return [result for t, result in zip(runs, self.results, strict=True) if t == treatment]
+
+    def order(self, a: str, b: str) -> str:
+        return _design.pairs(self.blocks, a, b)
+
+
+def carry_out(
+    experiment: Experiment,
+    plan: Plan,
+    environment: Mapping[str, str] = os.environ,
+    progress: Progress = lambda _: None,
+) -> Done:
+    """Make every run that is not finished yet, then the bundle. Raises ``BadInput``.
+
+    Interrupted at any moment, the same call goes on where it was: finished runs are not made again.
+    """
+    name = plan.name or experiment.NAME
+    place = plan.out / name
+    if not RUN_NAME.fullmatch(name):
+        raise BadInput("--name", f"{name!r}: lower-case letters, digits, '.', '_' and '-'")
+    if plan.blocks < 1 or plan.iterations < 1:
+        raise BadInput("--pairs and --iterations", "are numbers from 1")
+    if os.path.lexists(place):
+        raise BadInput(place, "is there already; give another --name")
+    with Journal(plan.out / f".{name}.experiment") as journal:
+        planned = _planned(experiment, plan, journal, environment)
+        blocks: list[list[str]] = planned["order"]
+        runs = [treatment for block in blocks for treatment in block]
+        for number, treatment in enumerate(runs):
+            if number in journal.runs:
+                continue
+            progress(f"run {number + 1} of {len(runs)}: {treatment}")
+            journal.finished(
+                number, _fresh_run(experiment, treatment, plan, journal.folder, planned, environment)
+            )
+        results = [journal.runs[number] for number in range(len(runs))]
+        done = Done(experiment, plan, planned["shared"], planned["seed"], blocks, results, place)
+        with Bundle(plan.out, name) as bundle:
+            _write(bundle.folder, name, done, planned, environment)
+            bundle.publish()
+        shutil.rmtree(journal.folder)
+    return done
+
+
+def _planned(
+    experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """The plan in the journal; made there first where there is none. Raises ``BadInput`` where it is another one."""
+    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations}
+    found = journal.plan
+    if found is None:
+        shared = experiment.prepare(plan, environment)
+        seed = plan.seed if plan.seed is not None else int.from_bytes(os.urandom(4), "big")
+        order = _design.order(experiment.TREATMENTS, plan.blocks, seed)
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        found = {**asked, "seed": seed, "order": order, "started": started, "shared": shared}
+        journal.begin(found)
+        return found
+    wanted = {**asked, **({} if plan.seed is None else {"seed": plan.seed})}
+    for key, value in wanted.items():
+        if found.get(key) != value:
+            raise BadInput(
+                journal.folder, f"an experiment with {key} {found.get(key)} was begun here; go on with that,"
+                " move the folder away, or give another --name",
+            )  # fmt: skip
+    return found
+
+
+def _fresh_run(
+    experiment: Experiment, treatment: str, plan: Plan, folder: Path, planned: Mapping[str, Any],
+    environment: Mapping[str, str],
+) -> Result:  # fmt: skip
+    """One run, with how busy host and devices were before and after it."""
+    work = folder / "run"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    before = {**host.load(), "device": device.load()}
+    result = experiment.run(treatment, plan, work.absolute(), planned["shared"], environment)
+    after = {**host.load(), "device": device.load()}
+    shutil.rmtree(work)
+    return {"treatment": treatment, "before": before, "after": after, **result}
+
+
+def _write(
+    folder: Path, name: str, done: Done, planned: Mapping[str, Any], environment: Mapping[str, str]
+) -> None:
+    import pyarrow as pa
+
+    runs = [(number // len(done.blocks[0]), result) for number, result in enumerate(done.results)]
+    trials = [
+        (index, arm, result["treatment"], block, number, duration)
+        for index, (block, result) in enumerate(runs)
+        for arm, number, duration in result["trials"]
+    ]
+    _table(
+        folder / "trials.parquet",
+        ("process", "arm", "treatment", "repeat", "number", "duration_ns"),
+        trials,
+        pa,
+    )
+    files: list[Facts] = [{"path": "trials.parquet", "table": "trial"}]
+    memory = [(index, *point) for index, (_, result) in enumerate(runs) for point in result.get("memory", [])]
+    if memory:
+        _table(
+            folder / "memory.parquet", ("process", "at_ns", "resident_bytes", "anonymous_bytes"), memory, pa
+        )
+        files.append({"path": "memory.parquet", "table": "memory_sample"})
+    experiment = done.experiment
+    head = {
+        "name": name, "level": experiment.LEVEL, "started": planned["started"], "engine": experiment.ENGINE,
+        "timing_events": "asis", "clock": "host only", "note": done.plan.note,
+    }  # fmt: skip
+    tables: dict[str, Facts] = {
+        "host": {"name": done.plan.host, "role": done.plan.role, "facts": host.about()},
+        "contract": {"workload": experiment.ABOUT, "iterations": done.plan.iterations},
+        "software": {
+            **software.packages(experiment.python(environment), environment),
+            "environment": software.switches(environment),
+        },
+        "device": device.about(),
+        "load": {"before": done.results[0]["before"], "after": done.results[-1]["after"]},
+        "capture": {
+            "tool": "akvsite experiment",
+            "experiment": experiment.NAME,
+            "design": "blocks of all treatments at random, each second block the mirror of the one before",
+            "blocks": done.plan.blocks,
+            "seed": done.seed,
+            "order": " | ".join(", ".join(block) for block in done.blocks),
+            "process": "fresh for every run",
+            "shared": done.shared,
+            "runs": {f"{i:03}": _run_line(block, result) for i, (block, result) in enumerate(runs)},
+        },
+    }
+    # The order of runs may be long, and is a fact all the same.
+    order = tables["capture"]["order"]
+    cleaned_tables = {part: cleaned(table) for part, table in tables.items()}
+    cleaned_tables["capture"]["order"] = order
+    write_declaration(
+        folder, cleaned(head), cleaned_tables,
+        {
+            "process": [
+                {"pid": str(result["pid"]), "name": f"{result['treatment']}, block {block}"} for block, result in runs
+            ],
+            "file": files,
+        },
+    )  # fmt: skip
+
+
+def _table(path: Path, names: Sequence[str], rows: Sequence[Sequence[Any]], pa: Any) -> None:
+    columns = zip(*rows, strict=True)
+    write_table(path, {name: pa.array(list(column)) for name, column in zip(names, columns, strict=True)})
+
+
+def _run_line(block: int, result: Result) -> str:
+    """One run in words: its place, and how busy the host was around it."""
+    load = f"load {result['before'].get('load_1_min')} before, {result['after'].get('load_1_min')} after"
+    facts = ", ".join(f"{key} {value}" for key, value in result.get("facts", {}).items())
+    return f"{result['treatment']}, block {block}: {load}" + (f", {facts}" if facts else "")

@@ -1,0 +1,192 @@
+"""What looking on costs: one micro-loop run plain, under the shim, under the vendor's tracing, and with its text trace.
+
+The loop is small on purpose, so that the time and the memory that a tracer adds to each call stand out. It says
+nothing about the speed of any engine.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from akvsite import estimators
+from akvsite.errors import BadInput
+from akvsite.estimate import Estimate
+from akvsite.experiments._runner import Done, Plan, Result
+from akvsite.record import levels, software
+
+NOTHING, SHIM, VENDOR, TEXT = "nothing", "shim", "vendor tracing", "SYCL_UR_TRACE=2"
+SEGMENTS = 20
+TRIES = 8
+TRY_AGAIN = 75
+MOST_SECONDS = 600
+_LOOP = Path(__file__).with_name("_tracer_loop.py")
+_CONVENTION = Path(__file__).resolve().parents[2] / ".venv/sycl-2025.3/bin/python"
+#: Iterations of the two runs whose difference counts the calls of an iteration.
+_COUNTED = 200
+
+_VENDOR = {
+    "UR_ENABLE_LAYERS": "UR_LAYER_TRACING",
+    "XPTI_TRACE_ENABLE": "1",
+    "XPTI_FRAMEWORK_DISPATCHER": "libxptifw.so",
+    "XPTI_SUBSCRIBERS": "libsycl_ur_trace_collector.so",
+}
+#: A library that has to be mapped for a treatment to be in effect.
+_IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector"}
+
+
+class Tracer:
+    NAME = "tracer"
+    ABOUT = "a loop of USM copies and small kernels: what looking on adds to each runtime call"
+    LEVEL = "edge"
+    ENGINE = "dpctl micro-loop on the SYCL CPU device"
+    TREATMENTS = (NOTHING, SHIM, VENDOR, TEXT)
+
+    def python(self, environment: Mapping[str, str]) -> Path:
+        found = Path(environment.get("AKVSITE_SYCL_PYTHON") or _CONVENTION)
+        if not found.is_file():
+            raise BadInput(found.name, "no python with SYCL: run `make test`, or set AKVSITE_SYCL_PYTHON")
+        return found
+
+    def prepare(self, plan: Plan, environment: Mapping[str, str]) -> dict[str, Any]:
+        if plan.iterations < SEGMENTS:
+            raise BadInput("--iterations", f"at least {SEGMENTS}, one for each segment")
+        levels.shim_libraries("ur", environment)
+        once, twice = (self._calls(n, environment) for n in (_COUNTED, 2 * _COUNTED))
+        return {
+            "calls_per_iteration": (twice - once) / _COUNTED,
+            "calls_counted_by": f"lines of SYCL_UR_TRACE=2 over {_COUNTED} iterations",
+            "segments": SEGMENTS,
+            "text_trace_went_to": "the null device",
+            "memory_read_from": "Rss and Anonymous of smaps_rollup, between segments",
+        }
+
+    def run(
+        self,
+        treatment: str,
+        plan: Plan,
+        folder: Path,
+        shared: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> Result:
+        result = folder / "result.json"
+        again = self._loop(treatment, plan.iterations, result, environment, subprocess.DEVNULL)[1]
+        made: Result = json.loads(result.read_text(encoding="utf-8"))
+        wanted = _IN_EFFECT.get(treatment)
+        mapped = made.pop("mapped")
+        others = set(_IN_EFFECT.values()) - {wanted}
+        if wanted and not any(name.startswith(wanted) for name in mapped):
+            raise BadInput(
+                treatment, f"is not in effect: {wanted} is not mapped; mapped: {', '.join(mapped)}"
+            )
+        if strange := [name for name in mapped if name.startswith(tuple(others))]:
+            raise BadInput(treatment, f"is not alone: {', '.join(strange)} is mapped too")
+        facts: dict[str, Any] = {"device made again": again} if again else {}
+        if treatment == SHIM:
+            facts["calls recorded"] = recorded = _recorded(folder)
+            if not recorded:
+                raise BadInput(treatment, "is not in effect: the shim recorded no call")
+        return {**made, "facts": facts}
+
+    def numbers(self, done: Done) -> dict[str, Estimate]:
+        """Time and memory a call, over runs, and what looking adds, over pairs of one block."""
+        calls = done.shared["calls_per_iteration"]
+        per_segment = done.plan.iterations // SEGMENTS * calls
+        times = {t: [_time(run) / per_segment for run in done.of(t)] for t in self.TREATMENTS}
+        made = {"time a call, loop and all, nothing": estimators.over_runs(times[NOTHING], unit="ns")}
+        for treatment in self.TREATMENTS[1:]:
+            made[f"added time a call of looking, {treatment}"] = estimators.difference_of_paired_runs(
+                times[NOTHING], times[treatment], unit="ns", order=done.order(NOTHING, treatment)
+            )
+        for column, what in ((1, "resident"), (2, "anonymous")):
+            for treatment in self.TREATMENTS:
+                for half, part in (
+                    ("first half", slice(0, SEGMENTS // 2 + 1)),
+                    ("second half", slice(SEGMENTS // 2, None)),
+                ):
+                    growth = [
+                        _growth(run, column, part) / (per_segment * SEGMENTS / 2)
+                        for run in done.of(treatment)
+                    ]
+                    made[f"growth of {what} memory a call, {half}, {treatment}"] = estimators.over_runs(
+                        growth, unit="bytes"
+                    )
+        return made
+
+    def _calls(self, iterations: int, environment: Mapping[str, str]) -> int:
+        """Calls of a run of so many iterations, by the lines of the vendor's text trace."""
+        out, _ = self._loop(TEXT, iterations, Path("/dev/null"), environment, subprocess.PIPE)
+        return out.count(b"<---")
+
+    def _loop(
+        self, treatment: str, iterations: int, result: Path, environment: Mapping[str, str], out: int
+    ) -> tuple[bytes, int]:
+        """One process of the loop; what it printed, and how often it was begun again."""
+        python = self.python(environment)
+        inside = self._environment(treatment, python, result.parent, environment)
+        words: list[str | Path] = [python, _LOOP, str(iterations), str(SEGMENTS), result]
+        for again in range(TRIES):
+            try:
+                done = subprocess.run(
+                    words, env=inside, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
+                    timeout=MOST_SECONDS, check=False,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise BadInput(treatment, f"the loop took longer than {MOST_SECONDS} s") from None
+            if done.returncode == 0:
+                return done.stdout or b"", again
+            if done.returncode != TRY_AGAIN:
+                break
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
+        raise BadInput(treatment, f"the loop ended with {done.returncode}: {said[-1]}")
+
+    def _environment(
+        self, treatment: str, python: Path, folder: Path, environment: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Nothing of a tracer from outside, then what this treatment needs."""
+        plain = {n: v for n, v in environment.items() if not n.startswith(("XPTI_", "UR_", "SYCL_UR_TRACE"))}
+        looking = software.looking(plain)
+        plain = {n: v for n, v in plain.items() if n not in looking and n != "LD_PRELOAD"}
+        preload = levels.shim_libraries("ur", environment) if treatment == SHIM else []
+        level = "edge" if treatment == SHIM else "off"
+        made = levels.environment_for(
+            level, plain, folder=folder if treatment == SHIM else None, timing="asis", preload=preload
+        )
+        made.setdefault("OCL_ICD_FILENAMES", "libintelocl.so")
+        libraries = str(python.parent.parent / "lib")
+        made["LD_LIBRARY_PATH"] = ":".join(filter(None, (libraries, made.get("LD_LIBRARY_PATH"))))
+        if treatment == VENDOR:
+            made |= _VENDOR
+        elif treatment == TEXT:
+            made["SYCL_UR_TRACE"] = "2"
+        return made
+
+
+EXPERIMENT = Tracer()
+
+
+def _time(run: Result) -> float:
+    """The median segment of a run, ns."""
+    return float(np.median([duration for _, _, duration in run["trials"]]))
+
+
+def _growth(run: Result, column: int, part: slice) -> int:
+    points = run["memory"][part]
+    grown: int = points[-1][column] - points[0][column]
+    return grown
+
+
+def _recorded(folder: Path) -> int:
+    from akvsite import scan
+
+    total = 0
+    for path in folder.glob("*.akvlog"):
+        with scan.open_log(path) as log:
+            tally = log.tally()
+        total += tally.present.get(1, 0) + tally.present.get(2, 0)
+    return total

@@ -1,0 +1,316 @@
+"""One capture: facts before, the command, facts after, and a bundle of what there is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from akvsite.errors import BadInput
+from akvsite.record import device, host, launch, levels, logs, processes, program, quiet, software
+from akvsite.record.bundle import Bundle, write_declaration, write_table
+from akvsite.record.clean import Facts, clean, cleaned
+from akvsite.record.sampler import FIRST_INTERVAL_NS, Sampler
+from akvsite.tables import LEVELS
+
+NO_CALLS = 3
+ROLES = ("dev", "proof")
+TIMINGS = ("on", "off", "asis")
+RUNTIMES = ("auto", *levels.LIBRARIES)
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to capture, as the command line says it."""
+
+    name: str
+    command: tuple[str, ...]
+    level: str
+    out: Path = Path("captures")
+    timing: str = "asis"
+    host: str | None = None
+    role: str | None = None
+    warm_up: int | None = None
+    engine: str | None = None
+    note: str | None = None
+    contract: Mapping[str, str] = field(default_factory=dict)
+    runtime: str = "auto"
+    interval_ns: int = FIRST_INTERVAL_NS
+    compress: bool = False
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What came of it. ``calls`` is None where the level records none; ``code`` is that of ``akvsite capture``."""
+
+    bundle: Path
+    code: int
+    ended: str
+    calls: int | None
+    libraries: tuple[str, ...]
+    because: tuple[str, ...]
+    logs: tuple[str, ...]
+    samples: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Facts of one moment, before or after the command."""
+
+    host: Facts
+    device: Facts
+    users: Facts
+
+    @classmethod
+    def now(cls) -> Moment:
+        return cls(host.load(), device.load(), device.users_facts(device.users()))
+
+    def facts(self) -> Facts:
+        return {**self.host, "device": {**self.device, **self.users}}
+
+
+def capture(
+    request: Request, environment: Mapping[str, str] = os.environ, progress: Progress = lambda _: None
+) -> Captured:
+    """Run the command at the level asked for, and leave a bundle.
+
+    Raises ``BadInput`` before the command runs where the request cannot be met; afterwards a bundle is written,
+    however the command ended.
+    """
+    _check(request)
+    found = program.find(request.command)
+    preload = levels.shim_libraries(request.runtime, environment) if request.level == LEVELS[-1] else []
+    with Bundle(request.out, request.name) as bundle:
+        folder = None
+        if request.level != LEVELS[0]:
+            folder = (bundle.folder / "akv").absolute()
+            folder.mkdir()
+        inside = levels.environment_for(
+            request.level, environment, folder=folder, timing=request.timing, preload=preload
+        )
+        progress("reading the host's facts")
+        facts = _standing_facts(found, inside)
+        if request.role == "proof" and request.level == LEVELS[0]:
+            facts["capture"] = {"quiet": {c.what: str(c) for c in _refuse_busy(inside)}}
+        before = Moment.now()
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        progress("")
+        watch = _Watch(request)
+        with launch.signals_held() as mask:
+            ended = launch.run(found.path, request.command, inside, mask, watch.begin if folder else None)
+            bundle.keep = True
+            progress("writing the bundle")
+            seen = (
+                logs.collect(folder, bundle.folder / "edge", compress=request.compress)
+                if folder
+                else logs.Logs()
+            )
+            if folder:
+                shutil.rmtree(folder)
+            done = _outcome(request, found, ended, watch.sampler, seen, bundle.place)
+            facts["load"] = {"before": before.facts(), "after": Moment.now().facts()}
+            facts["capture"] = {
+                **facts.get("capture", {}),
+                **_capture_facts(request, found, ended, watch, seen, done),
+            }
+            _write(bundle.folder, request, facts, started, ended, watch.sampler, seen)
+            bundle.publish()
+    progress("")
+    return done
+
+
+class _Watch:
+    """The sampler, from when there is a process."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.sampler: Sampler | None = None
+
+    def begin(self, pid: int) -> Callable[[], int]:
+        sampler = self.sampler = Sampler(processes.Tree(pid), self.request.interval_ns)
+
+        def again() -> int:
+            sampler.sample()
+            return sampler.next_at
+
+        return again
+
+
+def _check(request: Request) -> None:
+    if not request.command:
+        raise BadInput("COMMAND", "is missing: put it behind `--`")
+    for option, value, choices in (
+        ("--level", request.level, LEVELS),
+        ("--timing", request.timing, TIMINGS),
+        ("--host-role", request.role or "dev", ROLES),
+        ("--runtime", request.runtime, RUNTIMES),
+    ):
+        if value not in choices:
+            raise BadInput(option, f"is {value!r}; one of {', '.join(choices)}")
+    if request.timing != "asis" and request.level != LEVELS[-1]:
+        raise BadInput("--timing", "is for level edge: no other level touches the queues")
+    if request.role and not request.host:
+        raise BadInput("--host-role", "needs --host NAME: a role belongs to a host")
+    if request.host is not None and clean(request.host) != request.host:
+        raise BadInput("--host", "says whose machine this is; give it a public name")
+    if request.warm_up is not None and request.warm_up < 0:
+        raise BadInput("--warm-up", "is a number of steps, from 0")
+    for option, text in (("--host", request.host), ("--engine", request.engine), ("--note", request.note)):
+        if text is not None and not text.strip():
+            raise BadInput(option, "is empty")
+
+
+def _refuse_busy(environment: Mapping[str, str]) -> list[quiet.Check]:
+    """Speed is stated from such a run alone: a busy host does not become a proof host by its name."""
+    checks = quiet.checks(environment)
+    over = [str(check) for check in checks if not check.held]
+    if over:
+        raise BadInput("--host-role proof", f"this host is not quiet: {'; '.join(over)}; nothing was run")
+    return checks
+
+
+def _standing_facts(found: program.Program, inside: Mapping[str, str]) -> dict[str, Facts]:
+    return {
+        "host": host.about(),
+        "device": device.about(),
+        "software": {**software.packages(found.python, inside), "environment": software.switches(inside)},
+    }
+
+
+def _outcome(
+    request: Request,
+    found: program.Program,
+    ended: launch.Ended,
+    sampler: Sampler | None,
+    seen: logs.Logs,
+    place: Path,
+) -> Captured:
+    calls = seen.calls if request.level == LEVELS[-1] else None
+    mapped = (sampler.libraries if sampler else set()) | {
+        n for n in seen.libraries if processes.is_runtime(n)
+    }
+    runtimes = tuple(sorted(n for n in mapped if not n.startswith("libakv_")))
+    because: list[str] = []
+    if calls == 0:
+        because = _why_none(found, runtimes, any(n.startswith("libakv_") for n in mapped), seen)
+    return Captured(
+        bundle=place,
+        code=ended.code or (NO_CALLS if calls == 0 else 0),
+        ended=ended.said,
+        calls=calls,
+        libraries=tuple(map(clean, runtimes)),
+        because=tuple(because),
+        logs=tuple(seen.files),
+        samples=len(sampler.columns[0]) if sampler else 0,
+        notes=tuple(seen.notes),
+    )
+
+
+def _why_none(found: program.Program, runtimes: tuple[str, ...], mapped: bool, seen: logs.Logs) -> list[str]:
+    """What is known of why no call was seen; a list of observations, the most telling first."""
+    why = [note for note in seen.notes if note.startswith(("tables=", "path=none", "off="))]
+    if found.refuses_preload:
+        why.append(found.refuses_preload)
+    elif not mapped and not seen.libraries:
+        why.append(
+            "the recorder was not seen in any process: it ended before it was looked at, or did not preload"
+        )
+    elif not runtimes:
+        why.append("no runtime was loaded, or it is linked into another library")
+    elif not why:
+        why.append("a runtime is mapped, and none of its calls came through the functions that are looked at")
+    return [*why, *(f"left out: {line}" for line in seen.left_out)]
+
+
+def _capture_facts(
+    request: Request,
+    found: program.Program,
+    ended: launch.Ended,
+    watch: _Watch,
+    seen: logs.Logs,
+    done: Captured,
+) -> Facts:
+    facts: dict[str, Facts | str | int | None] = {
+        "tool": "akvsite capture",
+        "command": found.about,
+        "arguments": len(request.command) - 1,
+        "ended": ended.said,
+        "exit_code": ended.code,
+        "duration_ns": ended.ended_ns - ended.started_ns,
+        "user_ns": ended.user_ns,
+        "system_ns": ended.system_ns,
+        "peak_resident_bytes": ended.peak_resident_bytes,
+        "signals_passed_on": ended.passed_on,
+        "started_monotonic_ns": ended.started_ns,
+    }
+    if ended.signal is not None:
+        facts["ended_by_signal"] = signal.Signals(ended.signal).name
+    if watch.sampler is not None:
+        facts["memory_sampling"] = watch.sampler.facts()
+        facts["runtime_libraries"] = ", ".join(done.libraries) or "none seen"
+    if request.level == LEVELS[-1]:
+        facts["edge"] = {
+            "runtime": request.runtime,
+            "calls_seen": seen.calls,
+            "records_lost": seen.lost,
+            "files": len(seen.files),
+            "processes_closed": seen.closed,
+            "processes_not_closed": seen.open,
+            "files_still_written": seen.still_written,
+            "files_left_out": len(seen.left_out) or None,
+            "no_calls_because": "; ".join(done.because) or None,
+            "notes": "; ".join(seen.notes) or None,
+        }
+    return facts
+
+
+def _write(
+    folder: Path, request: Request, facts: Mapping[str, Facts], started: str, ended: launch.Ended,
+    sampler: Sampler | None, seen: logs.Logs,
+) -> None:  # fmt: skip
+    # Loaded here, after the command: what runs beside it stays small, and starts no thread that takes its signals.
+    import pyarrow as pa
+
+    files: list[Facts] = [{"path": "trials.parquet", "table": "trial"}]
+    trial = {"arm": "command", "treatment": f"capture at level {request.level}", "repeat": 0, "number": 0,
+             "duration_ns": ended.ended_ns - ended.started_ns}  # fmt: skip
+    write_table(folder / "trials.parquet", {name: pa.array([value]) for name, value in trial.items()})
+    named: list[Facts] = []
+    if sampler is not None and len(sampler.columns[0]):
+        _, *columns = sampler.columns
+        names = ("process", "at_ns", "resident_bytes", "anonymous_bytes")
+        arrays = (pa.array(memoryview(column).tolist(), pa.int64()) for column in columns)
+        write_table(folder / "memory.parquet", dict(zip(names, arrays, strict=True)))
+        files.append({"path": "memory.parquet", "table": "memory_sample"})
+        named = [{"pid": str(pid), "name": _name(w.name)} for (pid, _), w in sampler.watched.items()]
+    files += [{"path": path} for path in seen.files]
+    head = {
+        "name": request.name,
+        "level": request.level,
+        "started": started,
+        "engine": request.engine,
+        "timing_events": request.timing,
+        "warm_up_steps": request.warm_up,
+        "clock": "vendor, unproven" if request.timing == "on" or request.level == "device" else "host only",
+        "note": request.note,
+    }
+    tables: dict[str, Facts] = {
+        "host": {"name": request.host, "role": request.role, "facts": facts["host"]},
+        "contract": dict(request.contract),
+        **{part: facts[part] for part in ("software", "device", "load", "capture")},
+    }
+    write_declaration(
+        folder, cleaned(head), {part: cleaned(table) for part, table in tables.items()},
+        {"process": named, "file": files},
+    )  # fmt: skip
+
+
+def _name(name: str | None) -> str | None:
+    return (clean(name) or None) if name else None

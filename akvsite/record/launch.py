@@ -1,0 +1,101 @@
+"""One command in the foreground: signals go through to it, and its way of ending comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from akvsite.errors import BadInput
+
+PASSED = frozenset(
+    {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH}
+)
+_FROM_KERNEL = 0x80  # si_code SI_KERNEL: a key of the terminal, which the command's own group gets as well
+#: What Python ignores and a program does not expect to be ignored.
+_RESET = [s for s in (signal.SIGPIPE, signal.SIGXFSZ) if signal.getsignal(s) == signal.SIG_IGN]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended; times on CLOCK_MONOTONIC, times of the processor over it and what it waited for."""
+
+    status: int
+    started_ns: int
+    ended_ns: int
+    user_ns: int
+    system_ns: int
+    peak_resident_bytes: int
+    passed_on: int
+
+    @property
+    def signal(self) -> int | None:
+        return -self.status if self.status < 0 else None
+
+    @property
+    def code(self) -> int:
+        """As a shell says it: 128 and the signal's number where a signal ended it."""
+        return 128 - self.status if self.status < 0 else self.status
+
+    @property
+    def said(self) -> str:
+        return f"signal {-self.status}" if self.status < 0 else f"exit {self.status}"
+
+
+@contextmanager
+def signals_held() -> Iterator[set[int]]:
+    """Signals wait to be passed on, or until the block is left; yields the mask that the command is to have."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED, signal.SIGCHLD})
+    # An ignored SIGCHLD, which may be inherited, would take the command's way of ending with it.
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield {int(number) for number in before}
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGCHLD, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def run(
+    path: Path,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    mask: set[int],
+    look: Callable[[int], Callable[[], int]] | None = None,
+) -> Ended:
+    """Run it inside ``signals_held``, in this process group, and wait for it and nothing else.
+
+    ``look`` is called with the process id and gives a function that is called now and then: it says when, on
+    CLOCK_MONOTONIC, it wants to be called next. Raises ``BadInput`` where the program cannot be started.
+    """
+    started = time.monotonic_ns()
+    try:
+        pid = os.posix_spawn(path, list(command), dict(environment), setsigmask=mask, setsigdef=_RESET)
+    except OSError as error:
+        raise BadInput(command[0], f"cannot be started: {error.strerror}") from error
+    again = look(pid) if look else None
+    due = again() if again else None
+    passed = 0
+    while True:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        if ended:
+            return Ended(
+                status=os.waitstatus_to_exitcode(status),
+                started_ns=started,
+                ended_ns=time.monotonic_ns(),
+                user_ns=round(usage.ru_utime * 1e9),
+                system_ns=round(usage.ru_stime * 1e9),
+                peak_resident_bytes=usage.ru_maxrss * 1024,
+                passed_on=passed,
+            )
+        if again and due is not None and time.monotonic_ns() >= due:
+            due = again()
+        wait = max(0.0, (due - time.monotonic_ns()) / 1e9) if due is not None else 3600.0
+        came = signal.sigtimedwait({*PASSED, signal.SIGCHLD}, wait)
+        if came and came.si_signo != signal.SIGCHLD and came.si_code != _FROM_KERNEL:
+            passed += 1
+            os.kill(pid, came.si_signo)

@@ -1,0 +1,154 @@
+"""What the command's recorders left: akvlog files on their way into the bundle, and notes where nothing was recorded."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from akvsite import scan
+from akvsite.errors import BadInput
+from akvsite.record.clean import base_names, clean
+
+_RECORD_BYTES = 64
+_EXECUTABLE = slice(512, 1024)
+_COMPLETE = 1 << 31
+_CUT = 1 << 15
+#: Kinds of names (``shim/AKVLOG.md``): those that may hold a path, and notes.
+_LIBRARY, _NOTE = 3, 4
+_WITH_PATHS = (_LIBRARY, _NOTE)
+
+
+@dataclass
+class Logs:
+    """The recorders' files, relative to the bundle, and what they say. ``calls`` is a count."""
+
+    calls: int = 0
+    lost: int = 0
+    files: list[str] = field(default_factory=list)
+    #: Processes that reached their normal exit, and those that did not.
+    closed: int = 0
+    open: int = 0
+    #: Files that some process still writes to: what was there by now is in the bundle.
+    still_written: int = 0
+    notes: list[str] = field(default_factory=list)
+    #: Runtime libraries that a process mapped, by its own word.
+    libraries: set[str] = field(default_factory=set)
+    left_out: list[str] = field(default_factory=list)
+
+
+def collect(source: Path, target: Path, *, compress: bool) -> Logs:
+    """Move the akvlog files of ``source`` to ``target``, cut to what is used and without paths of this machine."""
+    made = Logs()
+    for path in sorted(source.glob("maps-*.txt")):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        made.libraries |= {line.strip().rpartition("/")[2] for line in lines if line.strip()}
+    for path in sorted(source.glob("*.akvlog")):
+        try:
+            used = _account(path, made)
+        except BadInput as error:
+            made.left_out.append(clean(error.why))
+            continue
+        target.mkdir(exist_ok=True)
+        kept = _moved(path, target / path.name, used, made)
+        _take_paths_out(kept)
+        if compress:
+            kept = _compressed(kept)
+        made.files.append(kept.relative_to(target.parent).as_posix())
+    made.notes = list(dict.fromkeys(made.notes))
+    return made
+
+
+def _account(path: Path, made: Logs) -> int:
+    """Count what the file holds; returns the bytes of it that are used. Raises ``BadInput``."""
+    with scan.open_log(path) as log:
+        tally = log.tally()
+        counted = log.counts.column("count").to_pylist()
+        names = log.names.to_pylist()
+        header = log.header
+    made.calls += tally.present.get(1, 0) + tally.present.get(2, 0) + sum(counted)
+    made.lost += header.records_lost
+    made.closed += header.closed
+    made.open += not header.closed
+    made.notes += [clean(n["text"]) for n in names if n["what"] == _NOTE and n["complete"]]
+    records = min(header.reserved, header.capacity)
+    return min(path.stat().st_size, header.records_at + _RECORD_BYTES * records)
+
+
+def _moved(path: Path, place: Path, used: int, made: Logs) -> Path:
+    """The file at its place, cut to ``used`` bytes. A file that is still mapped is copied: to cut it would end the
+    process that writes to it with SIGBUS."""
+    with path.open("r+b") as file:
+        if _nobody_else_has(file):
+            file.truncate(used)
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            path.rename(place)
+            return place
+    made.still_written += 1
+    with path.open("rb") as file, place.open("wb") as copy:
+        left = used
+        while left > 0 and (piece := file.read(min(left, 1 << 20))):
+            copy.write(piece)
+            left -= len(piece)
+    path.unlink()
+    return place
+
+
+def _nobody_else_has(file: IO[bytes]) -> bool:
+    """Whether no process has the file open or mapped for writing: only then the kernel grants a lease on it."""
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError:
+        return False
+    return True
+
+
+def _take_paths_out(path: Path) -> None:
+    """Reduce the path of the program, and those in names of libraries and notes, to base names, in place."""
+    with scan.open_log(path) as log:
+        header = log.header
+    with path.open("r+b") as file:
+        head = bytearray(os.pread(file.fileno(), 1024, 0))
+        program = bytes(head[_EXECUTABLE]).partition(b"\0")[0].rpartition(b"/")[2]
+        head[_EXECUTABLE] = program.ljust(512, b"\0")
+        os.pwrite(file.fileno(), head[_EXECUTABLE], 512)
+        size = min(header.names_bytes, header.names_reserved)
+        area = bytearray(os.pread(file.fileno(), size, header.names_at))
+        if _shorten_names(area):
+            os.pwrite(file.fileno(), area, header.names_at)
+
+
+def _shorten_names(area: bytearray) -> bool:
+    """Base names instead of paths. An entry may become shorter: the words after it are zero, which readers skip."""
+    changed = False
+    at = 0
+    while at + 8 <= len(area):
+        if not any(area[at : at + 8]):
+            at += 8
+            continue
+        length = int.from_bytes(area[at : at + 4], "little")
+        what = int.from_bytes(area[at + 4 : at + 6], "little") & ~_CUT
+        size = length & ~_COMPLETE
+        end = at + 8 + size
+        if end > len(area):
+            break
+        text = bytes(area[at + 8 : end])
+        short = base_names(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        if what in _WITH_PATHS and len(short) < size:
+            area[at : at + 4] = (len(short) | length & _COMPLETE).to_bytes(4, "little")
+            area[at + 8 : end] = short.ljust(size, b"\0")
+            changed = True
+        at = (end + 7) & ~7
+    return changed
+
+
+def _compressed(path: Path) -> Path:
+    packed = path.with_name(f"{path.name}.gz")
+    with path.open("rb") as file, packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as out:
+        shutil.copyfileobj(file, out, 1 << 20)
+    path.unlink()
+    return packed
