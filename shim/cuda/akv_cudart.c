@@ -9,6 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "akvlog.h"
+#include "dlsym.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -51,18 +52,6 @@ const struct akv_producer akv_producer = {"cudart", "akv_cudart 0.1.0", names, I
 
 /* --- the real ones --------------------------------------------------------------------------------------------- */
 
-void *(*akv_next_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
-
-static void *next_dlsym(void *handle, const char *name) {
-  if (!akv_next_dlsym) {
-    /* dlvsym is not ours, so it can be asked; two versions, since glibc 2.34 moved dlsym. */
-    void *found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-    if (!found) found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-    memcpy(&akv_next_dlsym, &found, sizeof found);
-  }
-  return akv_next_dlsym(handle, name);
-}
-
 static const char *base_name_of(const void *address) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname) return "?";
@@ -81,10 +70,10 @@ static void *find_real(int id, const char *name, bool driver) {
   for (const char *const *soname = driver ? drivers : runtimes; *soname && !found; soname++) {
     void *library = dlopen(*soname, RTLD_LAZY | RTLD_NOLOAD);
     if (!library) continue;
-    found = next_dlsym(library, name);
+    found = akv_real_dlsym()(library, name);
     dlclose(library); /* it was open before, and stays so */
   }
-  if (!found) found = next_dlsym(RTLD_NEXT, name);
+  if (!found) found = akv_real_dlsym()(RTLD_NEXT, name);
   if (found) {
     atomic_store_explicit(&real_of[id], found, memory_order_release);
     akv_notef("%s=%s", driver ? "driver" : "runtime", base_name_of(found));
@@ -122,7 +111,7 @@ static void name_kernel(uint64_t handle) {
       void *launch = NULL;
       for (int id = 0; id < ID_cudaLaunchHostFunc && !launch; id++) launch = atomic_load(&real_of[id]);
       void *library = launch && dladdr(launch, &home) ? dlopen(home.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-      void *found = library ? next_dlsym(library, "cudaFuncGetName") : NULL;
+      void *found = library ? akv_real_dlsym()(library, "cudaFuncGetName") : NULL;
       if (library) dlclose(library);
       cudaError_t (*function)(const char **, const void *);
       memcpy(&function, &found, sizeof found);
@@ -145,11 +134,11 @@ static void name_function(uint64_t handle) {
   if (!atomic_load(&function_name)) {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (library) {
-      void *found = next_dlsym(library, "cuFuncGetName");
+      void *found = akv_real_dlsym()(library, "cuFuncGetName");
       CUresult (*function)(const char **, CUfunction);
       memcpy(&function, &found, sizeof found);
       atomic_store(&function_name, function);
-      found = next_dlsym(library, "cuKernelGetName");
+      found = akv_real_dlsym()(library, "cuKernelGetName");
       CUresult (*kernel)(const char **, CUkernel);
       memcpy(&kernel, &found, sizeof found);
       atomic_store(&kernel_name, kernel);
@@ -350,36 +339,22 @@ static CUresult our_get_2(const char *symbol, void **entry, int version, cuuint6
 
 /* --- dlsym ----------------------------------------------------------------------------------------------------- */
 
-/* Names of ours that a library may ask dlsym for. Called for every dlsym of the process: the first letters decide. */
-__attribute__((visibility("hidden"))) int akv_is_ours(void *handle, const char *name) {
-  if (!akv_next_dlsym) {
-    int before = errno;
-    next_dlsym(RTLD_NEXT, "dlsym");
-    errno = before;
-  }
-  /* For these two the caller matters, and they find our exported names by themselves. */
-  if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !name || name[0] != 'c' || name[1] != 'u') return 0;
-  return !strncmp(name, "cuGetProcAddress", 16) || id_of_symbol(name) >= 0;
+/* Called for every dlsym of the process: the first letters decide. */
+bool akv_dlsym_wants(const char *name) {
+  return name[0] == 'c' && name[1] == 'u' && (!strncmp(name, "cuGetProcAddress", 16) || id_of_symbol(name) >= 0);
 }
 
-__attribute__((visibility("hidden"))) void *akv_our_dlsym(void *handle, const char *name, const void *caller) {
-  void *found = akv_next_dlsym(handle, name);
+void *akv_dlsym_wrap(const char *name, void *found) {
   /* Programs also look for these names in libraries that are not the driver, such as stubs: what they find is theirs. */
-  if (!found || strncmp(base_name_of(found), "libcuda.so", 10)) return found;
-  int before = errno;
+  if (strncmp(base_name_of(found), "libcuda.so", 10)) return found;
   if (!strcmp(name, "cuGetProcAddress")) {
     atomic_store(&get_1, (get_proc_address_1)found);
-    found = (void *)our_get_1;
-  } else if (!strcmp(name, "cuGetProcAddress_v2")) {
-    atomic_store(&get_2, (get_proc_address_2)found);
-    found = (void *)our_get_2;
-  } else {
-    int id = id_of_symbol(name);
-    if (id >= 0) {
-      found = trampoline_for(id, found, name);
-      akv_notef("fetches=%s", base_name_of(caller));
-    }
+    return (void *)our_get_1;
   }
-  errno = before;
-  return found;
+  if (!strcmp(name, "cuGetProcAddress_v2")) {
+    atomic_store(&get_2, (get_proc_address_2)found);
+    return (void *)our_get_2;
+  }
+  int id = id_of_symbol(name);
+  return id < 0 ? found : trampoline_for(id, found, name);
 }
