@@ -467,54 +467,70 @@ static void fill_header(struct akv_log *log, uint64_t capacity) {
   atomic_store_explicit((_Atomic uint64_t *)header->magic, magic, memory_order_release);
 }
 
-/* Make a file and map it. NULL: it cannot be had. */
+/* Give the file its final name; a process id comes again after exec, and in a long capture. 0 or an errno. */
+static int give_name(struct akv_log *log, const char *part) {
+  for (unsigned n = 0; n < 10000; n++) {
+    int length = snprintf(log->path, sizeof log->path, n ? "%s/%s-%d.%u.akvlog" : "%s/%s-%d.akvlog",
+                          config.directory, akv_producer.prefix, (int)getpid(), n);
+    if (length < 0 || (size_t)length >= sizeof log->path) return ENAMETOOLONG;
+    long result = raw(SYS_renameat2, AT_FDCWD, (long)part, AT_FDCWD, (long)log->path, RENAME_NOREPLACE, 0);
+    if (result == -EINVAL || result == -ENOSYS) { /* a file system that cannot */
+      result = link(part, log->path) ? -errno : 0;
+      if (!result) unlink(part);
+    }
+    if (result != -EEXIST) return (int)-result;
+  }
+  return EEXIST;
+}
+
+/* Map the file, with as much of the cap as there is address space for. 0 or an errno. */
+static int map(struct akv_log *log, int fd) {
+  uint64_t capacity = config.cap, first = capacity < FIRST ? capacity : FIRST;
+  int error = take(log, fd, 0, RECORDS_OFFSET + first * sizeof(struct akv_slot));
+  for (; !error; capacity /= 2) {
+    size_t bytes = RECORDS_OFFSET + capacity * sizeof(struct akv_slot);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base != MAP_FAILED) {
+      madvise(base, bytes, MADV_DONTFORK);
+      log->header = base;
+      log->slots = (struct akv_slot *)((char *)base + RECORDS_OFFSET);
+      log->mask = config.wrap ? capacity - 1 : UINT64_MAX;
+      atomic_store(&log->ready, first == capacity && config.wrap ? UINT64_MAX : first);
+      fill_header(log, capacity);
+      return 0;
+    }
+    if (capacity / 2 < first) error = errno;
+  }
+  return error;
+}
+
+/* Make a file: under another name until its header is whole, so that whoever finds it by its name can read it.
+ * NULL: it cannot be had. */
 static struct akv_log *make_log(void) {
   struct akv_log *log = mmap(NULL, sizeof *log, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (log == MAP_FAILED) return NULL;
-  int fd = -1;
-  for (unsigned n = 0; fd < 0 && n < 10000; n++) {
-    /* A process id comes again after exec, and in a long capture. */
-    int length = snprintf(log->path, sizeof log->path, n ? "%s/%s-%d.%u.akvlog" : "%s/%s-%d.akvlog",
-                          config.directory, akv_producer.prefix, (int)getpid(), n);
-    if (length < 0 || (size_t)length >= sizeof log->path) break;
-    fd = open(log->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0 && errno != EEXIST) break;
-  }
+  log->generation = akv_now();
+  char part[PATH_MAX + 64];
+  snprintf(part, sizeof part, "%s/.%s-%d-%llu.part", config.directory, akv_producer.prefix, (int)getpid(),
+           (unsigned long long)log->generation);
+  int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) {
     akv_say("no file in %s: %s", config.directory, strerror(errno));
     forget(log, NULL);
     return NULL;
   }
   struct stat made;
-  uint64_t capacity = config.cap, first = capacity < FIRST ? capacity : FIRST;
   int error = fstat(fd, &made) ? errno : 0;
   log->device = made.st_dev;
   log->inode = made.st_ino;
-  while (!error) {
-    error = take(log, fd, 0, RECORDS_OFFSET + first * sizeof(struct akv_slot));
-    if (error) break;
-    void *base = mmap(NULL, RECORDS_OFFSET + capacity * sizeof(struct akv_slot), PROT_READ | PROT_WRITE, MAP_SHARED,
-                      fd, 0);
-    if (base != MAP_FAILED) {
-      log->header = base;
-      break;
-    }
-    /* A limit on address space: half the cap is still a recording. */
-    if (capacity / 2 < first) error = errno;
-    capacity /= 2;
-  }
+  if (!error) error = map(log, fd);
   close(fd);
+  if (!error) error = give_name(log, part);
   if (error) {
-    akv_say("no space for %s: %s", log->path, strerror(error));
-    forget(log, log->path);
+    akv_say("no file of records in %s: %s", config.directory, strerror(error));
+    forget(log, part);
     return NULL;
   }
-  madvise(log->header, RECORDS_OFFSET + capacity * sizeof(struct akv_slot), MADV_DONTFORK);
-  log->slots = (struct akv_slot *)((char *)log->header + RECORDS_OFFSET);
-  log->mask = config.wrap ? capacity - 1 : UINT64_MAX;
-  log->generation = akv_now();
-  atomic_store(&log->ready, first == capacity && config.wrap ? UINT64_MAX : first);
-  fill_header(log, capacity);
   return log;
 }
 

@@ -2,7 +2,8 @@
  *
  * ENDING: exit, _exit, term, kill (of itself), hang (one call stays open), loop (until it is killed), fork, bare-fork
  * (no handlers run), exec, in-signal (the first call is made in a signal handler), thread-ends, inside-fork (a forked
- * child returns from a call that its parent entered), limit (RLIMIT_FSIZE), close-all.
+ * child returns from a call that its parent entered), limit (RLIMIT_FSIZE), close-all, memory (prints it, early and late).
+ * The object of each call is the number of its thread.
  * PROGRESS: a file of one 64-bit counter a thread; counted up after each call has returned.
  */
 #define _GNU_SOURCE
@@ -27,7 +28,7 @@ const struct akv_producer akv_producer = {"toy", "toy 1", names, 4};
 static uint64_t *progress;
 static unsigned long calls;
 
-static void one_call(uint64_t n) {
+static void one_call(uint64_t n, uint64_t thread) {
   uint64_t waits[20];
   size_t count = n % 8 == 3 ? n % 20 : 0;
   for (size_t i = 0; i < count; i++) waits[i] = n + i;
@@ -35,6 +36,7 @@ static void one_call(uint64_t n) {
   if (call.slot) {
     call.slot->queue = 1000 + n % 3;
     call.slot->bytes = n;
+    call.slot->object = thread;
   }
   akv_words(&call, AKV_WAITS, waits, count);
   akv_exit(&call, n % 100 == 99 ? 7 : 0, n, n % 2 ? AKV_BLOCKING : 0);
@@ -44,7 +46,7 @@ static void *make_calls(void *thread) {
   uintptr_t number = (uintptr_t)thread;
   for (uint64_t n = 0; n < calls; n++) {
     errno = 42;
-    one_call(n);
+    one_call(n, number);
     if (errno != 42) abort();
     if (progress) __atomic_fetch_add(&progress[number], 1, __ATOMIC_RELEASE);
   }
@@ -53,7 +55,15 @@ static void *make_calls(void *thread) {
 
 static void in_handler(int signal) {
   (void)signal;
-  one_call(0);
+  one_call(0, 0);
+}
+
+static void say_memory(void) {
+  char line[256];
+  FILE *file = fopen("/proc/self/smaps_rollup", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (!strncmp(line, "Rss:", 4) || !strncmp(line, "Anonymous:", 10)) fputs(line, stdout);
+  if (file) fclose(file);
 }
 
 static void all_threads(int threads) {
@@ -83,7 +93,7 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_FSIZE, &most);
   }
   if (!strcmp(ending, "close-all")) {
-    one_call(0);
+    one_call(0, 0);
     for (int fd = 3; fd < 64; fd++) close(fd);
     for (int i = 0; i < 8; i++)
       if (open("/dev/null", O_RDWR) < 0) return 66;
@@ -91,7 +101,7 @@ int main(int argc, char **argv) {
   if (!strcmp(ending, "inside-fork")) {
     struct akv_call call = akv_enter(1, 1);
     pid_t child = fork();
-    if (!child) one_call(1);
+    if (!child) one_call(1, 0);
     uint64_t word = 5;
     akv_words(&call, AKV_WAITS, &word, 1);
     akv_exit(&call, 0, 0, 0);
@@ -99,6 +109,16 @@ int main(int argc, char **argv) {
     int status;
     waitpid(child, &status, 0);
     return status ? 67 : 0;
+  }
+  if (!strcmp(ending, "memory")) {
+    unsigned long most = calls;
+    calls = most / 20;
+    make_calls(NULL);
+    say_memory();
+    calls = most;
+    make_calls(NULL);
+    say_memory();
+    return 0;
   }
   if (!strcmp(ending, "loop")) calls = ~0ul;
   all_threads(threads);
