@@ -1,7 +1,7 @@
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help site serve test calibration bench clean constraints
+.PHONY: help site serve shim test calibration bench clean constraints
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -15,8 +15,13 @@ site: ## install what is needed, read captures/ and write the pages
 serve: site ## build, then serve the pages on this machine
 	$(BIN)/mkdocs serve
 
+shim: ## build the libraries that are preloaded, into shim/build/
+	@scripts/setup.sh shim
+	$(MAKE) -C shim
+
 test: ## install everything and run every check and every test
 	@scripts/setup.sh test
+	$(MAKE) -C shim
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

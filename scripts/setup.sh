@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Make .venv ready. Usage: scripts/setup.sh site|test
+# Make .venv ready. Usage: scripts/setup.sh site|shim|test
 #
 # Nothing is installed, and no network is used, while a stamp in .venv matches pyproject.toml and constraints.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 case "${1:-}" in
-  site) extras=() tools=() ;;
+  site | shim) extras=() tools=() ;;
   test)
     # One line for each thing that the tests need.
     extras=(
@@ -19,7 +19,7 @@ case "${1:-}" in
       chromium=chromium
     )
     ;;
-  *) echo "usage: scripts/setup.sh site|test" >&2; exit 2 ;;
+  *) echo "usage: scripts/setup.sh site|shim|test" >&2; exit 2 ;;
 esac
 
 die() { echo "setup: $*" >&2; exit 2; }
@@ -72,6 +72,23 @@ want_packages() {
   echo "$wanted $joined" >".venv/akvsite-$1.stamp"
 }
 
+# SYCL runtimes, each in an environment of its own: .venv/sycl-NAME from shim/ur/runtimes/NAME.txt. They bring the headers
+# that the shim is made from, and a CPU device that its tests run on.
+want_runtimes() {
+  local list folder wanted
+  for list in shim/ur/runtimes/*.txt; do
+    folder=.venv/sycl-$(basename "$list" .txt)
+    wanted="$PWD $(cksum <"$list")"
+    [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && continue
+    echo "setup: installing $list into $folder"
+    .venv/bin/python -m venv --clear "$folder"
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --requirement "$list"
+    echo "$wanted" >"$folder/akvsite.stamp"
+  done
+}
+
 want_tools
 want_venv
+[[ $1 == site ]] || want_runtimes
+[[ $1 == shim ]] && exit
 want_packages "$1"

@@ -1,0 +1,259 @@
+"""Write the wrappers of all Unified Runtime calls from the headers of the runtimes that are to be served.
+
+    generate.py OUT NAME=HEADER... [--without FUNCTION]
+
+OUT gets `names.h` (ids of calls, constants), `wrappers.inc` (included once for each way in), `stubs.S` (calls that can
+only be counted), `layouts.inc` (orders of the adapters' tables) and `exports.map`. An error is one line and exit 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from headers import Function, Header, Parameter, read_header
+from layout import LayoutError, read_layout
+from pycparser.plyparser import ParseError
+from roles import AFTER, BEFORE, Roles, common_roles, roles
+
+WAYS = 5  # exported symbols, and the tables of four adapters
+
+# What the hand-written part needs of the headers, under the same names.
+CONSTANTS = (
+    "UR_RESULT_ERROR_UNINITIALIZED",
+    "UR_STRUCTURE_TYPE_QUEUE_PROPERTIES",
+    "UR_QUEUE_FLAG_PROFILING_ENABLE",
+    "UR_QUEUE_FLAG_DISCARD_EVENTS",
+    "UR_QUEUE_INFO_REFERENCE_COUNT",
+    "UR_ADAPTER_INFO_REFERENCE_COUNT",
+    "UR_DEVICE_INFO_NAME",
+    "UR_DEVICE_INFO_PARENT_DEVICE",
+    "UR_DEVICE_INFO_REFERENCE_COUNT",
+    "UR_DEVICE_INFO_DRIVER_VERSION",
+    "UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION",
+    "UR_EVENT_INFO_COMMAND_EXECUTION_STATUS",
+    "UR_EVENT_STATUS_COMPLETE",
+    "UR_EVENT_STATUS_QUEUED",
+    "UR_KERNEL_INFO_FUNCTION_NAME",
+    "UR_PROFILING_INFO_COMMAND_QUEUED",
+    "UR_PROFILING_INFO_COMMAND_SUBMIT",
+    "UR_PROFILING_INFO_COMMAND_START",
+    "UR_PROFILING_INFO_COMMAND_END",
+)
+
+MADE = "/* Made by shim/ur/generate.py. */\n"
+
+
+class Calls:
+    """The union of several headers."""
+
+    def __init__(self, headers: dict[str, Header], layouts: list[list[str]], without: set[str]) -> None:
+        self.headers = headers
+        self.versions: dict[str, list[Function]] = {}
+        for header in headers.values():
+            for name, function in header.functions.items():
+                if name not in without:
+                    self.versions.setdefault(name, []).append(function)
+        listed = {name for names in layouts for name in names if name != "-"} | without
+        self.counted = sorted(listed - self.versions.keys())
+        self.names = sorted(self.versions.keys() | set(self.counted))
+
+    def constants(self) -> dict[str, int]:
+        found = {}
+        for name in CONSTANTS:
+            values = {header.constants.get(name) for header in self.headers.values()}
+            if len(values) != 1 or None in values:
+                raise SystemExit(f"generate: {name} is not the same in all headers")
+            found[name] = int(next(v for v in values if v is not None))
+        return found
+
+    def structs(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        found: dict[str, tuple[tuple[str, str], ...]] = {}
+        for header in self.headers.values():
+            for name, fields in header.structs.items():
+                if found.setdefault(name, fields) != fields:
+                    raise SystemExit(f"generate: struct {name} is not the same in all headers")
+        return found
+
+
+def one_prototype(versions: list[Function]) -> tuple[Function, Roles]:
+    """The prototype that a wrapper is made with.
+
+    Where the headers disagree, as many whole words are passed on as the longest prototype has: with the calling
+    convention of x86-64 each of these parameters is a word in a register or on the stack, whatever its type.
+    """
+    first = versions[0]
+    if all(f.reduced() == first.reduced() for f in versions):
+        # The names of the newest header, in the order of the command line.
+        return versions[-1], roles(versions[-1])
+    longest = max((f.parameters for f in versions), key=len)
+    names = [p.name for p in versions[-1].parameters] + [f"word{n}" for n in range(len(longest))]
+    words = tuple(Parameter(names[n], "word", "uint64_t") for n in range(len(longest)))
+    return Function(first.name, words), common_roles(versions)
+
+
+def wrapper(function: Function, what: Roles) -> Iterator[str]:
+    """One wrapper, in C; wrap.c has the macros. Its own variables end in an underscore: no parameter's name does."""
+    name = function.name
+    declared = ", ".join(f"{p.reduced} {p.name}".replace("* ", "*") for p in function.parameters)
+    passed = ", ".join(p.name for p in function.parameters)
+    types = ", ".join(p.reduced for p in function.parameters) or "void"
+    yield f"WRAPPER({name})({declared or 'void'}) {{"
+    yield f"  int32_t (*real_)({types}) = REAL({name});"
+    yield f"  if (!RECORDING) return real_({passed});"
+    rooms = []
+    if what.waits:
+        count, events = what.waits
+        yield f"  size_t waits_ = {events} ? {count} : 0;"
+        rooms.append("akv_room(waits_)")
+    if what.work:
+        rooms.append("1")
+    if what.addresses:
+        rooms.append("1")
+    yield f"  unsigned flags_ = {f'{what.blocking} ? AKV_BLOCKING : 0' if what.blocking else '0'};"
+    # Before the time of entry: what is done here is not the call's.
+    if hook := BEFORE.get(name):
+        yield f"  {hook}"
+    yield f"  struct akv_call call_ = akv_enter(N_{name}, {' + '.join(rooms) or '0'});"
+    yield from fill(what)
+    if what.timed:
+        yield "  uint64_t asked_ = 0;"
+        yield f"  if (ur_timing_on() && !{what.event} && ur_ask(&call_, &flags_)) {what.event} = &asked_;"
+    yield f"  int32_t result_ = real_({passed});"
+    yield from after_call(function, what)
+    yield "  return result_;"
+    yield "}"
+    yield ""
+
+
+def fill(what: Roles) -> Iterator[str]:
+    fields = {"queue": what.queue, "object": what.object, "bytes": what.bytes and f"({what.bytes})"}
+    lines = [f"    call_.slot->{field} = (uint64_t){value};" for field, value in fields.items() if value]
+    if lines:
+        yield from ("  if (call_.slot) {", *lines, "  }")
+    if what.waits:
+        yield f"  akv_words(&call_, AKV_WAITS, (const uint64_t *){what.waits[1]}, waits_);"
+    if what.work:
+        yield f"  ur_work(&call_, {', '.join(what.work)});"
+    if what.addresses:
+        destination, source = what.addresses
+        yield f"  const uint64_t addresses_[] = {{(uint64_t){destination}, (uint64_t){source}}};"
+        yield "  akv_words(&call_, AKV_ADDRESSES, addresses_, 2);"
+
+
+def after_call(function: Function, what: Roles) -> Iterator[str]:
+    if what.made:
+        yield f"  if (call_.slot && !result_ && {what.made}) call_.slot->object = *(uint64_t *){what.made};"
+    event = "0"
+    if what.event:
+        yield f"  uint64_t event_ = {what.event} && !result_ ? *(uint64_t *){what.event} : 0;"
+        event = "event_"
+    yield f"  akv_exit(&call_, result_, {event}, flags_);"
+    if what.timed:
+        yield f"  if (ur_timing_on()) ur_watch(WAY, &call_, (uint64_t){what.queue}, event_, flags_);"
+    if what.waits_on_host:
+        yield "  if (ur_timing_on()) ur_waited();"
+    if hook := AFTER.get(function.name):
+        yield f"  if (!result_) {{ {hook} }}"
+
+
+def names_h(calls: Calls, headers: str) -> str:
+    lines = [
+        MADE,
+        "#ifndef UR_NAMES_H",
+        "#define UR_NAMES_H",
+        f'#define UR_HEADERS "{headers}"',
+        f"#define UR_WAYS {WAYS}",
+        "enum ur_name {",
+    ]
+    lines += [f"  N_{name}," for name in calls.names]
+    lines += ["  UR_NAMES", "};"]
+    lines += [f"#define {name} {value:#x}u" for name, value in calls.constants().items()]
+    for name, fields in calls.structs().items():
+        lines.append(f"struct {name} {{ " + " ".join(f"{kind} {field};" for kind, field in fields) + " };")
+    names = ", ".join(f'"{name}"' for name in calls.names)
+    return "\n".join([*lines, f"#define UR_NAME_TEXTS {names}", "#endif", ""])
+
+
+def wrappers_inc(calls: Calls) -> str:
+    lines = [MADE]
+    for name in calls.names:
+        if name in calls.versions:
+            lines += wrapper(*one_prototype(calls.versions[name]))
+    lines.append("#if WAY > 0")
+    lines += [f"extern char UR_PASTE(ur_stub_, WAY, _{name})[];" for name in calls.counted]
+    lines.append("void *const WRAPPERS[UR_NAMES] = {")
+    for name in calls.names:
+        value = f"(void *)wrap_{name}" if name in calls.versions else f"UR_PASTE(ur_stub_, WAY, _{name})"
+        lines.append(f"  [N_{name}] = {value},")
+    return "\n".join([*lines, "};", "#endif", ""])
+
+
+def stubs_s(calls: Calls) -> str:
+    """Stubs of the calls without a prototype. They know no parameter, so they keep all registers and jump."""
+    lines = ['#include "stub.h"', ""]
+    for name in calls.counted:
+        number = calls.names.index(name)
+        lines.append(f"STUB({name}, 0, {number})")
+        lines += [f"STUB(ur_stub_{way}_{name}, {way}, {number})" for way in range(1, WAYS)]
+    return "\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""])
+
+
+def layouts_inc(folder: Path) -> str:
+    lines, table = [MADE], []
+    for number, path in enumerate(sorted(folder.glob("*.txt"))):
+        layout = read_layout(path)
+        entries = ", ".join("-1" if name == "-" else f"N_{name}" for name in layout.entries)
+        parts = ", ".join(f'{{"{part}", {count}}}' for part, count in layout.parts)
+        builds = ", ".join(f'{{"{build.file}", {build.hash:#018x}}}' for build in layout.builds)
+        lines += [
+            f"static const int16_t entries_{number}[] = {{{entries}}};",
+            f"static const struct ur_part parts_{number}[] = {{{parts}}};",
+            f"static const struct ur_build builds_{number}[] = {{{builds}}};",
+        ]
+        table.append(
+            f'  {{"{path.stem}", {len(layout.entries)}, {len(layout.parts)}, {len(layout.builds)}, '
+            f"entries_{number}, parts_{number}, builds_{number}}},"
+        )
+    return "\n".join([*lines, "static const struct ur_layout layouts[] = {", *table, "};", ""])
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("out", type=Path)
+    arguments.add_argument("header", nargs="+", metavar="NAME=HEADER")
+    arguments.add_argument(
+        "--without", action="append", default=[], help="a call to treat as one without a prototype"
+    )
+    given = arguments.parse_args()
+    folder = Path(__file__).parent / "layouts"
+    try:
+        headers = {}
+        for name, _, path in (text.partition("=") for text in given.header):
+            headers[name] = read_header(Path(path))
+        layouts = [read_layout(path).entries for path in sorted(folder.glob("*.txt"))]
+        calls = Calls(headers, layouts, set(given.without))
+        files = {
+            "names.h": names_h(calls, " ".join(headers)),
+            "wrappers.inc": wrappers_inc(calls),
+            "stubs.S": stubs_s(calls),
+            "layouts.inc": layouts_inc(folder),
+            # Nothing else leaves the library. Without a version name, so that it stands for symbols of any version.
+            "exports.map": "{ global: dlsym; "
+            + " ".join(f"{name};" for name in calls.names)
+            + " local: *; };\n",
+        }
+    except (OSError, LayoutError, ParseError, ValueError, subprocess.CalledProcessError) as error:
+        print(f"generate: {error}", file=sys.stderr)
+        return 2
+    given.out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (given.out / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
