@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 import pytest
@@ -272,27 +273,26 @@ def test_a_thousand_kills_lose_no_committed_record(toy: Path, tmp_path: Path) ->
         program.kill()
         program.wait()
         committed = struct.unpack(f"<{threads}Q", counted.read_bytes()[: 8 * threads])
-        if not list(folder.glob("*.akvlog")):
-            assert not any(committed)
-        for log in logs(folder):
+        # Threads that begin at once each make a file; one wins, and a kill may come before the others are gone.
+        files = logs(folder)
+        for log in files:
             tally = log.tally()
             # At most one call a thread is under way, and it reserved at most one record and four more for waits; the
             # file may not have been made long enough for them yet.
             assert tally.reserved == sum(tally.present.values()) + tally.holes + tally.missing
             assert tally.open_calls <= threads and tally.holes + tally.missing <= 5 * threads
-            if sum(tally.present.values()) < 1 << 17:
-                whole_numbers(log, committed)
-            else:
-                assert tally.present[2] >= sum(committed)
+        rows = pa.concat_tables([calls_of(log) for log in files]) if files else None
+        assert rows is not None or not any(committed)
+        if rows is not None:
+            whole_numbers(rows, committed)
         shutil.rmtree(folder)
 
 
-def whole_numbers(log: Log, committed: tuple[int, ...]) -> None:
+def whole_numbers(rows: pa.Table, committed: tuple[int, ...]) -> None:
     """Every call that a thread counted as returned is there, without a gap."""
-    rows = calls_of(log)
     done = rows.filter(pa.compute.invert(rows["open"]))
     for thread, count in enumerate(committed):
         mine = done.filter(pa.compute.equal(done["object"], thread))
-        numbers = mine["bytes"].to_pylist()
+        numbers = mine["bytes"].to_numpy()
         assert len(numbers) >= count
-        assert numbers == list(range(len(numbers)))
+        assert (numbers == np.arange(len(numbers))).all()
