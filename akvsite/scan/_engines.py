@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Protocol
 
 import pyarrow as pa
 
 from akvsite.errors import BadInput
-from akvsite.scan import _numpy
+from akvsite.scan import _numpy, _ur_text
 from akvsite.scan._slots import Slots
 from akvsite.scan._tally import Found
+from akvsite.scan._ur_text import TextCounts
 
 CRATE = "akvscan"
 
 
 class Engine(Protocol):
-    """Reads records; everything else of a file is read in one way."""
+    """Reads what there is much of; headers and names are read in one way."""
 
     name: str
 
-    def batches(self, file: IO[bytes], slots: Slots, table: str, rows: int) -> Iterator[pa.RecordBatch]: ...
+    def batches(
+        self, file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int
+    ) -> Iterator[dict[str, pa.RecordBatch]]: ...
 
     def find(self, file: IO[bytes], slots: Slots) -> Found: ...
+
+    def ur_text(self, file: IO[bytes], counts: TextCounts, rows: int) -> Iterator[pa.RecordBatch]: ...
 
 
 class _Python:
     name = "python"
     batches = staticmethod(_numpy.batches)
     find = staticmethod(_numpy.find)
+    ur_text = staticmethod(_ur_text.batches)
 
 
 def installed() -> list[str]:
@@ -45,4 +51,8 @@ def choose(name: str | None) -> Engine:
         raise BadInput("--engine", f"{name!r} is no engine; there are rust and python")
     if name not in there:
         raise BadInput("--engine", "rust is not installed; `pip install ./scanner` adds it (needs cargo)")
+    if name == "rust":
+        from akvsite.scan import _rust
+
+        return _rust.ENGINE
     return _Python()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -70,44 +70,51 @@ class _Piece:
         return more[mine], before[mine]
 
 
-def batches(file: IO[bytes], slots: Slots, table: str, rows: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a table, one batch from every ``rows`` records that hold any."""
-    make = _MAKERS[table]
+def batches(
+    file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int
+) -> Iterator[dict[str, pa.RecordBatch]]:
+    """The rows of each table, by piece of ``rows`` records; a table without rows in a piece is left out."""
     for first, count, ahead in slots.pieces(rows):
-        columns = make(_Piece(file, slots, first, count, ahead))
-        if len(columns[0]):
-            yield pa.RecordBatch.from_arrays([pa.array(c) for c in columns], schema=TABLES[table])
+        piece = _Piece(file, slots, first, count, ahead)
+        found = {}
+        for table in tables:
+            columns = _MAKERS[table](piece)
+            if len(columns[0]):
+                found[table] = pa.RecordBatch.from_arrays(
+                    [pa.array(c) for c in columns], schema=TABLES[table]
+                )
+        yield found
 
 
 def find(file: IO[bytes], slots: Slots) -> Found:
     """Count every record."""
-    kinds = np.zeros(256, np.int64)
-    names = np.zeros(1 << 16, np.int64)
     found = Found()
     for first, count, ahead in slots.pieces(PIECE):
-        piece = _Piece(file, slots, first, count, ahead)
-        kinds += np.bincount(piece.kind[:count], minlength=256)
-        calls = piece.rows(OPEN, CALL)
-        names += np.bincount(piece.name(calls), minlength=1 << 16)
-        more, _ = piece.continuations()
-        found.attached += len(more)
-        what = piece.words[more, 1] & np.uint64(0xFFFF)
-        found.unknown_words += int(np.count_nonzero((what < 1) | (what > 4)))
-        _times(found, piece)
-    found.kinds = {int(k): int(kinds[k]) for k in np.flatnonzero(kinds)}
-    found.names = {int(n): int(names[n]) for n in np.flatnonzero(names)}
+        found.add(_count(_Piece(file, slots, first, count, ahead)))
     return found
 
 
-def _times(found: Found, piece: _Piece) -> None:
-    """Only times of the host's clock count, and 0 is none."""
-    rows = piece.rows(OPEN, CALL), piece.rows(OBJECT, OBJECT), piece.rows(CLOCK, CLOCK), piece.rows(16, 63)
-    times = piece.words[np.concatenate(rows)][:, 1:3]
+def _count(piece: _Piece) -> Found:
+    more, _ = piece.continuations()
+    what = piece.word(more, 1) & np.uint64(0xFFFF)
+    calls = piece.rows(OPEN, CALL)
+    # Only times of the host's clock count, and 0 is none.
+    others = piece.rows(OBJECT, OBJECT), piece.rows(CLOCK, CLOCK), piece.rows(PROBE_FIRST, PROBE_LAST)
+    times = piece.words[np.concatenate((calls, *others))][:, 1:3]
     times = times[times > 0]
-    if len(times):
-        first, last = int(times.min()), int(times.max())
-        found.first_ns = first if found.first_ns is None else min(found.first_ns, first)
-        found.last_ns = last if found.last_ns is None else max(found.last_ns, last)
+    return Found(
+        kinds=_counted(piece.kind[: piece.count]),
+        names=_counted(piece.name(calls)),
+        attached=len(more),
+        unknown_words=int(np.count_nonzero((what < 1) | (what > 4))),
+        first_ns=int(times.min()) if len(times) else None,
+        last_ns=int(times.max()) if len(times) else None,
+    )
+
+
+def _counted(values: Column) -> dict[int, int]:
+    counts = np.bincount(values)
+    return {int(value): int(counts[value]) for value in np.flatnonzero(counts)}
 
 
 def _calls(piece: _Piece) -> list[Any]:

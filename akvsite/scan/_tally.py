@@ -24,6 +24,16 @@ class Found:
     first_ns: int | None = None
     last_ns: int | None = None
 
+    def add(self, more: Found) -> None:
+        """Counts of further records."""
+        for counts, others in ((self.kinds, more.kinds), (self.names, more.names)):
+            for key, count in others.items():
+                counts[key] = counts.get(key, 0) + count
+        self.attached += more.attached
+        self.unknown_words += more.unknown_words
+        self.first_ns = min((t for t in (self.first_ns, more.first_ns) if t is not None), default=None)
+        self.last_ns = max((t for t in (self.last_ns, more.last_ns) if t is not None), default=None)
+
 
 @dataclass(frozen=True)
 class Tally:

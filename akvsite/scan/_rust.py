@@ -1,0 +1,78 @@
+"""The engine in Rust, where the crate in ``scanner/`` is installed: pieces of the file on several threads."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import IO, TypeVar
+
+import akvscan
+import pyarrow as pa
+
+from akvsite.scan._slots import Slots
+from akvsite.scan._tables import TABLES, UR_TEXT
+from akvsite.scan._tally import Found
+from akvsite.scan._ur_text import TextCounts
+
+#: Each thread holds one piece and the columns made from it.
+THREADS = min(4, os.cpu_count() or 1)
+PIECE = 1 << 18
+
+Batches = dict[str, pa.RecordBatch]
+_Piece = tuple[int, int, int]
+_Done = TypeVar("_Done")
+
+
+class Rust:
+    """Records to Arrow columns, handed over without a copy."""
+
+    name = "rust"
+
+    def batches(self, file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int) -> Iterator[Batches]:
+        def work(piece: _Piece) -> Batches:
+            found = akvscan.batches(file.fileno(), slots.at, slots.capacity, *piece, tables)
+            return {
+                table: pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=TABLES[table])
+                for table, columns in zip(tables, found, strict=True)
+                if columns is not None
+            }
+
+        return _in_order(work, slots.pieces(rows))
+
+    def find(self, file: IO[bytes], slots: Slots) -> Found:
+        def work(piece: _Piece) -> Found:
+            kinds, names, *rest = akvscan.count(file.fileno(), slots.at, slots.capacity, *piece)
+            return Found(dict(kinds), dict(names), *rest)
+
+        found = Found()
+        for more in _in_order(work, slots.pieces(PIECE)):
+            found.add(more)
+        return found
+
+    def ur_text(self, file: IO[bytes], counts: TextCounts, rows: int) -> Iterator[pa.RecordBatch]:
+        reader = akvscan.UrText()
+        while (columns := reader.next(file.fileno(), rows)) is not None:
+            counts.set(reader.counts())
+            yield pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=UR_TEXT)
+        counts.set(reader.counts())
+
+
+def _in_order(work: Callable[[_Piece], _Done], pieces: Iterable[_Piece]) -> Iterator[_Done]:
+    """What ``work`` makes of each piece, in their order, with no more of them under way than there are threads."""
+    waiting: deque[Future[_Done]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        try:
+            for piece in pieces:
+                waiting.append(pool.submit(work, piece))
+                if len(waiting) > THREADS:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for left in waiting:
+                left.cancel()
+
+
+ENGINE = Rust()

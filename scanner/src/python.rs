@@ -1,0 +1,132 @@
+//! The module that Python sees.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::{Field, Fields};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::columns::{self, Table};
+use crate::piece::{Piece, Slots};
+use crate::tally;
+use crate::ur_text;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+
+/// Columns without names, handed over through the Arrow C data interface without a copy.
+#[pyclass(frozen)]
+struct Columns {
+    columns: Vec<ArrayRef>,
+}
+
+#[pymethods]
+impl Columns {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // names and types are checked by the caller
+        let fields: Fields =
+            self.columns.iter().map(|c| Field::new("", c.data_type().clone(), true)).collect();
+        let rows = StructArray::new(fields, self.columns.clone(), None);
+        let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
+            to_ffi(&rows.to_data()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
+    }
+}
+
+/// The rows of each of `tables` in `count` records from index `first` on; None for one without rows.
+///
+/// `fd` stays the caller's. Raises OSError where the file cannot be read.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "plain numbers across the language border")]
+fn batches(
+    py: Python<'_>,
+    fd: i32,
+    at: u64,
+    capacity: u64,
+    first: u64,
+    count: u64,
+    ahead: u64,
+    tables: Vec<String>,
+) -> PyResult<Vec<Option<Columns>>> {
+    let tables = tables
+        .iter()
+        .map(|name| Table::named(name).ok_or_else(|| PyValueError::new_err(format!("no table {name:?}"))))
+        .collect::<PyResult<Vec<_>>>()?;
+    let file = lent(fd);
+    let (slots, piece) = (Slots { at, capacity }, Piece { first, count, ahead });
+    let found = py.detach(|| columns::columns(&file, slots, piece, &tables))?;
+    Ok(found.into_iter().map(|columns| (!columns.is_empty()).then_some(Columns { columns })).collect())
+}
+
+type Counted = (Vec<(u8, u64)>, Vec<(u16, u64)>, u64, u64, Option<u64>, Option<u64>);
+
+/// Counts of `count` records: by kind, calls by name, continuations of calls, those of unknown sort, first and last time.
+#[pyfunction]
+fn count(
+    py: Python<'_>,
+    fd: i32,
+    at: u64,
+    capacity: u64,
+    first: u64,
+    count: u64,
+    ahead: u64,
+) -> PyResult<Counted> {
+    let file = lent(fd);
+    let found = py.detach(|| tally::tally(&file, Slots { at, capacity }, Piece { first, count, ahead }))?;
+    let kinds = (0..=255).zip(found.kinds).filter(|&(_, records)| records > 0).collect();
+    let names = found.names.into_iter().collect();
+    Ok((kinds, names, found.attached, found.unknown_words, found.first_ns, found.last_ns))
+}
+
+/// Reads a Unified Runtime text log, batch by batch.
+#[pyclass]
+#[derive(Default)]
+struct UrText {
+    reader: ur_text::Reader,
+}
+
+#[pymethods]
+impl UrText {
+    #[new]
+    fn new() -> UrText {
+        UrText::default()
+    }
+
+    /// The next batch, of about `rows` rows; None at the end.
+    fn next(&mut self, py: Python<'_>, fd: i32, rows: usize) -> PyResult<Option<Columns>> {
+        let file = lent(fd);
+        let found = py.detach(|| self.reader.next(&file, rows))?;
+        Ok(found.map(|columns| Columns { columns }))
+    }
+
+    /// Lines so far: all, no call, too long, behind other text.
+    fn counts(&self) -> (u64, u64, u64, u64) {
+        let counts = self.reader.counts;
+        (counts.lines, counts.other, counts.too_long, counts.mixed)
+    }
+}
+
+/// A file that is the caller's and is not closed here.
+fn lent(fd: i32) -> ManuallyDrop<File> {
+    // SAFETY: the number is only read from, while the caller holds its file open; one that is closed gives EBADF.
+    ManuallyDrop::new(unsafe { File::from_raw_fd(fd) })
+}
+
+#[pymodule]
+fn akvscan(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Columns>()?;
+    module.add_class::<UrText>()?;
+    module.add_function(wrap_pyfunction!(batches, module)?)?;
+    module.add_function(wrap_pyfunction!(count, module)?)
+}
