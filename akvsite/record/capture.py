@@ -220,7 +220,7 @@ def _why_none(found: program.Program, runtimes: tuple[str, ...], mapped: bool, s
         why.append(found.refuses_preload)
     elif not mapped and not seen.libraries:
         why.append(
-            "the recorder was not seen in any process: it ended before it was looked at, or did not preload"
+            "the recorder was not seen in any process: each ended before it was looked at, or takes no preloaded library"
         )
     elif not runtimes:
         why.append("no runtime was loaded, or it is linked into another library")

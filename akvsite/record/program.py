@@ -99,7 +99,7 @@ def _is_dynamic(head: bytes) -> bool | None:
     """Whether a 64-bit ELF program names a loader; None where the bytes are no ELF program."""
     if not head.startswith(b"\x7fELF"):
         return None
-    if head[4] != 2 or len(head) < 64:
+    if len(head) < 64 or head[4] != 2:
         return False  # a 32-bit program cannot map a 64-bit library
     offset, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
     entries = range(offset, offset + size * count, size or 1)
