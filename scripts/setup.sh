@@ -87,8 +87,32 @@ want_runtimes() {
   done
 }
 
+# NVIDIA's headers, for the shim: packages unpacked into a folder, whatever the system is.
+want_cuda_headers() {
+  local list=shim/cuda/headers.txt folder=.venv/cuda-13.0 wanted
+  wanted="$PWD $(cksum <"$list")"
+  [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && return
+  echo "setup: unpacking $list into $folder"
+  rm -rf "$folder"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --target "$folder" \
+    --requirement "$list"
+  echo "$wanted" >"$folder/akvsite.stamp"
+}
+
+# The scanner's fast engine, built from scanner/ with what Rust's own installer (rustup) provides.
+want_scanner() {
+  local wanted
+  wanted="$PWD $(cat scanner/pyproject.toml scanner/Cargo.toml scanner/src/*.rs | cksum)"
+  [[ -f .venv/akvscan.stamp && $(<.venv/akvscan.stamp) == "$wanted" ]] && return
+  command -v cargo >/dev/null || die "missing: cargo, to build scanner/ (see https://rustup.rs)"
+  echo "setup: building scanner/ into .venv"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall ./scanner
+  echo "$wanted" >.venv/akvscan.stamp
+}
+
 want_tools
 want_venv
-[[ $1 == site ]] || want_runtimes
+if [[ $1 != site ]]; then want_runtimes; want_cuda_headers; fi
 [[ $1 == shim ]] && exit
 want_packages "$1"
+if [[ $1 == test ]]; then want_scanner; fi
