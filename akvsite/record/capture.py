@@ -13,7 +13,7 @@ from pathlib import Path
 from akvsite.errors import BadInput
 from akvsite.record import device, host, launch, levels, logs, processes, program, quiet, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
-from akvsite.record.clean import Facts, clean, cleaned
+from akvsite.record.clean import Facts, Value, clean, cleaned
 from akvsite.record.sampler import FIRST_INTERVAL_NS, Sampler
 from akvsite.tables import LEVELS
 
@@ -237,7 +237,7 @@ def _capture_facts(
     seen: logs.Logs,
     done: Captured,
 ) -> Facts:
-    facts: dict[str, Facts | str | int | None] = {
+    facts: dict[str, Value | Facts] = {
         "tool": "akvsite capture",
         "command": found.about,
         "arguments": len(request.command) - 1,
@@ -266,7 +266,7 @@ def _capture_facts(
             "files_still_written": seen.still_written,
             "files_left_out": len(seen.left_out) or None,
             "no_calls_because": "; ".join(done.because) or None,
-            "notes": "; ".join(seen.notes) or None,
+            "notes": {f"{number:02}": note for number, note in enumerate(seen.notes)},
         }
     return facts
 

@@ -17,7 +17,7 @@ from akvsite.readers import without_secrets
 Value = str | int | float | bool | None
 Facts = Mapping[str, "Value | Facts"]
 
-LONGEST = 300
+LONGEST = 1000
 
 
 class Version(str):

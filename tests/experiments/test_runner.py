@@ -1,0 +1,201 @@
+"""Experiments: the order of runs, going on after an interruption, and one bundle in the end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from bundles import ask, read_in
+from capturing import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from akvsite import experiments
+from akvsite.errors import BadInput
+from akvsite.estimate import Estimate
+from akvsite.experiments import Done, Plan, _design, carry_out
+from akvsite.manifest import load
+
+
+class Counting:
+    """Runs that take no time, and may be broken off at one of them."""
+
+    NAME, ABOUT, LEVEL, ENGINE = "counting", "counts its runs", "edge", "none"
+    TREATMENTS = ("plain", "other", "third")
+
+    def __init__(self, breaks_at: int | None = None) -> None:
+        self.breaks_at = breaks_at
+        self.made: list[str] = []
+        self.prepared = 0
+
+    def python(self, environment: Mapping[str, str]) -> Path | None:
+        return None
+
+    def prepare(self, plan: Plan, environment: Mapping[str, str]) -> dict[str, Any]:
+        self.prepared += 1
+        return {"calls": 9.0}
+
+    def run(
+        self,
+        treatment: str,
+        plan: Plan,
+        folder: Path,
+        shared: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> dict[str, Any]:
+        assert list(folder.iterdir()) == [] and shared == {"calls": 9.0}
+        (folder / "half-written").touch()
+        if len(self.made) == self.breaks_at:
+            raise KeyboardInterrupt
+        self.made.append(treatment)
+        at = len(self.made)
+        memory = [[at, 4096 * at, 4096], [at + 1, 4096 * at, 4096]]
+        return {
+            "pid": 100 + at,
+            "trials": [["loop", 0, at], ["loop", 1, at]],
+            "memory": memory,
+            "facts": {"n": at},
+        }
+
+    def numbers(self, done: Done) -> dict[str, Estimate]:
+        return {}
+
+
+@given(st.integers(2, 6), st.integers(1, 12), st.integers(0, 2**64))
+def test_each_second_block_is_the_mirror_of_the_one_before(treatments: int, blocks: int, seed: int) -> None:
+    names = [f"t{n}" for n in range(treatments)]
+    made = _design.order(names, blocks, seed)
+    assert len(made) == blocks and all(sorted(block) == names for block in made)
+    assert all(made[i + 1] == made[i][::-1] for i in range(0, blocks - 1, 2))
+    assert made == _design.order(names, blocks, seed)
+    if blocks % 2 == 0:
+        order = _design.pairs(made, "t0", "t1")
+        couples = Counter(order[i : i + 2] for i in range(0, len(order), 2))
+        assert couples["AB"] == couples["BA"] == blocks / 2
+
+
+def test_seeds_make_different_orders() -> None:
+    assert len({str(_design.order("abcd", 4, seed)) for seed in range(20)}) > 15
+
+
+def plan(folder: Path, **more: Any) -> Plan:
+    return Plan(**{"blocks": 4, "seed": 11, "out": folder, **more})
+
+
+def test_one_bundle_holds_every_run(tmp_path: Path) -> None:
+    experiment = Counting()
+    done = carry_out(experiment, plan(tmp_path, host="bench", role="dev", note="a note"))
+    order = [t for block in done.blocks for t in block]
+    assert experiment.made == order and len(order) == 12
+    assert [p.name for p in tmp_path.iterdir()] == ["counting"]
+    declared = load(tmp_path / "counting")
+    assert (declared.level, declared.host, declared.role) == ("edge", "bench", "dev")
+    assert [(p.pid, p.name) for p in declared.processes] == [
+        (str(101 + n), f"{t}, block {n // 3}") for n, t in enumerate(order)
+    ]
+    facts = {f"{f.part}.{f.key}": f.value for f in declared.facts}
+    assert facts["capture.seed"] == "11"
+    assert facts["capture.order"] == " | ".join(", ".join(block) for block in done.blocks)
+    assert facts["capture.runs.000"].startswith(f"{order[0]}, block 0: load ")
+    assert facts["capture.runs.011"].endswith("n 12")
+    trials = pq.read_table(tmp_path / "counting/trials.parquet").to_pylist()
+    assert [(r["treatment"], r["repeat"], r["number"], r["duration_ns"]) for r in trials] == [
+        (t, n // 3, k, n + 1) for n, t in enumerate(order) for k in (0, 1)
+    ]
+    read_in(tmp_path / "akvsite.db", tmp_path / "counting")
+    rows = ask(
+        tmp_path / "akvsite.db",
+        "SELECT t.treatment, p.name, m.resident_bytes FROM trial t JOIN process p ON p.id = t.process_id"
+        " JOIN memory_sample m ON m.process_id = p.id WHERE t.number = 0 ORDER BY m.id",
+    )
+    assert len(rows) == 24 and all(r["name"].startswith(r["treatment"]) for r in rows)
+    assert rows[-1]["resident_bytes"] == 4096 * 12
+
+
+@pytest.mark.parametrize("breaks_at", [0, 5, 11])
+def test_broken_off_it_goes_on_where_it_was(tmp_path: Path, breaks_at: int) -> None:
+    first, second, whole = Counting(breaks_at), Counting(), Counting()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(first, plan(tmp_path, seed=None))
+    assert not (tmp_path / "counting").exists()
+    done = carry_out(second, plan(tmp_path, seed=None))
+    assert first.made + second.made == [t for block in done.blocks for t in block]
+    assert (first.prepared, second.prepared, len(first.made)) == (1, 0, breaks_at)
+    assert [r["treatment"] for r in done.results] == first.made + second.made
+    again = carry_out(whole, plan(tmp_path, seed=done.seed, name="again"))
+    assert again.blocks == done.blocks
+
+
+def test_a_line_that_was_cut_short_is_a_run_that_is_made_again(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Counting(4), plan(tmp_path))
+    journal = tmp_path / ".counting.experiment/journal.jsonl"
+    text = journal.read_bytes()
+    journal.write_bytes(text[:-10])
+    second = Counting()
+    carry_out(second, plan(tmp_path))
+    assert len(second.made) == 12 - 3
+
+
+def test_what_was_begun_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Counting(1), plan(tmp_path))
+    for other in ({"seed": 12}, {"blocks": 5}, {"iterations": 7}):
+        with pytest.raises(BadInput, match=f"with {next(iter(other))} .* was begun here"):
+            carry_out(Counting(), plan(tmp_path, **other))
+    journal = tmp_path / ".counting.experiment/journal.jsonl"
+    lines = journal.read_text().splitlines()
+    journal.write_text("\n".join([lines[0], "{no json", *lines[1:]]) + "\n")
+    with pytest.raises(BadInput, match="line 2: is damaged"):
+        carry_out(Counting(), plan(tmp_path))
+
+
+def test_an_experiment_is_carried_out_by_one_program_at_a_time(tmp_path: Path) -> None:
+    class Greedy(Counting):
+        def run(self, *given: Any) -> dict[str, Any]:
+            with pytest.raises(BadInput, match="another program"):
+                carry_out(Counting(), plan(tmp_path))
+            return super().run(*given)
+
+    carry_out(Greedy(), plan(tmp_path, blocks=1))
+
+
+def test_requests_that_cannot_be_met(tmp_path: Path) -> None:
+    (tmp_path / "counting").mkdir()
+    with pytest.raises(BadInput, match="is there already"):
+        carry_out(Counting(), plan(tmp_path))
+    with pytest.raises(BadInput, match="--name"):
+        carry_out(Counting(), plan(tmp_path, name="No Good"))
+    with pytest.raises(BadInput, match="from 1"):
+        carry_out(Counting(), plan(tmp_path, name="x", blocks=0))
+    with pytest.raises(BadInput, match="no such experiment"):
+        experiments.find("_runner")
+    assert experiments.names()
+
+
+def test_killed_at_any_run_it_goes_on(tmp_path: Path) -> None:
+    """A program that ends with SIGKILL in its third run, begun again until it is through."""
+    program = (
+        "import os, sys\nfrom pathlib import Path\n"
+        "sys.path.insert(0, str(Path('tests').absolute()))\n"
+        "from experiments.test_runner import Counting, plan\nfrom akvsite.experiments import carry_out\n"
+        "class Dies(Counting):\n"
+        "    def run(self, *given):\n"
+        "        if len(self.made) == 3: os.kill(os.getpid(), 9)\n"
+        "        return super().run(*given)\n"
+        "carry_out(Dies(), plan(Path(sys.argv[1])))\n"
+    )
+    ends = [
+        subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=False).returncode
+        for _ in range(4)
+    ]
+    assert ends == [-signal.SIGKILL] * 3 + [0]
+    assert pq.read_table(tmp_path / "counting/trials.parquet").num_rows == 24
+    assert [p.name for p in tmp_path.iterdir()] == ["counting"]
