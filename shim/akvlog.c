@@ -77,6 +77,7 @@ struct header {
   struct moment started, closed_at;
   _Atomic uint32_t closed, stopped;
   int32_t stop_errno;
+  _Atomic uint64_t made; /* records that the file is long enough for */
   /* Each on a cache line of its own: every call of every thread adds to the first. */
   _Alignas(64) _Atomic uint64_t reserved;
   _Alignas(64) _Atomic uint64_t names_reserved;
@@ -87,6 +88,7 @@ struct header {
   char executable[512];
 };
 _Static_assert(offsetof(struct header, started) == 80 && offsetof(struct header, closed) == 144, "AKVLOG.md");
+_Static_assert(offsetof(struct header, made) == 160, "AKVLOG.md");
 _Static_assert(offsetof(struct header, reserved) == 192 && offsetof(struct header, names_reserved) == 256, "AKVLOG.md");
 _Static_assert(offsetof(struct header, lost) == 320 && offsetof(struct header, counters) == 336, "AKVLOG.md");
 _Static_assert(offsetof(struct header, producer) == 384 && offsetof(struct header, executable) == 512, "AKVLOG.md");
@@ -313,7 +315,11 @@ static bool grow(struct akv_log *log, uint64_t needed) {
     }
     /* A file that wraps is whole once its capacity is there: from then on every index has a slot. */
     uint64_t then = next == capacity && ~log->mask ? UINT64_MAX : next;
-    atomic_compare_exchange_strong(&log->ready, &ready, then);
+    if (atomic_compare_exchange_strong(&log->ready, &ready, then)) {
+      uint64_t made = atomic_load(&log->header->made);
+      while (made < next && !atomic_compare_exchange_strong(&log->header->made, &made, next)) {
+      }
+    }
     ready = atomic_load_explicit(&log->ready, memory_order_acquire);
   }
   return true;
@@ -497,6 +503,7 @@ static int map(struct akv_log *log, int fd) {
       log->mask = config.wrap ? capacity - 1 : UINT64_MAX;
       atomic_store(&log->ready, first == capacity && config.wrap ? UINT64_MAX : first);
       fill_header(log, capacity);
+      atomic_store(&log->header->made, first);
       return 0;
     }
     if (capacity / 2 < first) error = errno;

@@ -17,11 +17,13 @@ akv_dlsym_fn *akv_real_dlsym(void) {
   akv_dlsym_fn *found = atomic_load_explicit(&real, memory_order_acquire);
   if (found) return found;
   int before = errno;
-  /* Ours hides the name, so it is asked for by version; the second is that of C libraries before 2.34. Another
-   * preloaded library that wraps dlsym without versions comes after us all the same: RTLD_NEXT finds it first. */
+  /* Ours hides the name, so it is asked for by version; the second is that of C libraries before 2.34. */
   static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
   for (size_t n = 0; !found && n < sizeof versions / sizeof *versions; n++)
     found = (akv_dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", versions[n]);
+  /* Another preloaded library may wrap dlsym too, without a version, so only the C library's own finds it. */
+  akv_dlsym_fn *next = found ? (akv_dlsym_fn *)found(RTLD_NEXT, "dlsym") : NULL;
+  if (next) found = next;
   if (!found) found = nothing;
   atomic_store_explicit(&real, found, memory_order_release);
   errno = before;
