@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from typing import IO, TypeVar
 
 import akvscan
@@ -61,10 +62,17 @@ class Rust:
 
 def _in_order(work: Callable[[_Piece], _Done], pieces: Iterable[_Piece]) -> Iterator[_Done]:
     """What ``work`` makes of each piece, in their order, with no more of them under way than there are threads."""
+    pieces = iter(pieces)
+    first, second = next(pieces, None), next(pieces, None)
+    if first is None:
+        return
+    if second is None:  # a small file: threads would take longer to start than to work
+        yield work(first)
+        return
     waiting: deque[Future[_Done]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
         try:
-            for piece in pieces:
+            for piece in chain((first, second), pieces):
                 waiting.append(pool.submit(work, piece))
                 if len(waiting) > THREADS:
                     yield waiting.popleft().result()

@@ -88,8 +88,9 @@ fn finish(table: Table, rows: Rows, lists: &mut Option<Lists>) -> Vec<ArrayRef> 
 
 fn calls(mut rows: Rows, lists: Lists) -> Vec<ArrayRef> {
     let count = rows.index.len();
+    // Each bit by bit: the inverse of one would have bits set behind the last row.
+    let opened = BooleanBuffer::collect_bool(count, |row| rows.kind[row] == OPEN);
     let returned = BooleanBuffer::collect_bool(count, |row| rows.kind[row] != OPEN);
-    let opened = !&returned;
     let known = (opened.count_set_bits() > 0).then(|| NullBuffer::new(returned));
     // What lies under a null is zero, so that both engines write the same bytes.
     for row in opened.set_indices() {
