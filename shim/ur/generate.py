@@ -1,9 +1,11 @@
 """Write the wrappers of all Unified Runtime calls from the headers of the runtimes that are to be served.
 
     generate.py OUT NAME=HEADER... [--without FUNCTION]
+    generate.py --list NAME=HEADER...
 
 OUT gets `names.h` (ids of calls, constants), `wrappers.inc` (included once for each way in), `stubs.S` (calls that can
-only be counted), `layouts.inc` (orders of the adapters' tables) and `exports.map`. An error is one line and exit 2.
+only be counted), `layouts.inc` (orders of the adapters' tables) and `exports.map`. `--list` prints what is recorded of
+each call. An error is one line and exit 2.
 """
 
 from __future__ import annotations
@@ -221,14 +223,38 @@ def layouts_inc(folder: Path) -> str:
     return "\n".join([*lines, "static const struct ur_layout layouts[] = {", *table, "};", ""])
 
 
+def listed(calls: Calls) -> Iterator[str]:
+    """A line for each call: its parameters by role."""
+    for name in calls.names:
+        if name not in calls.versions:
+            yield f"{name} counted"
+            continue
+        function, what = one_prototype(calls.versions[name])
+        words = [name]
+        for role, value in vars(what).items():
+            if isinstance(value, tuple):
+                words.append(f"{role}={','.join(value)}")
+            elif value:
+                words.append(role if value is True else f"{role}={value.replace(' ', '')}")
+        if any(p.spelled == "word" for p in function.parameters):
+            words.append("prototypes-differ")
+        yield " ".join(words)
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("out", type=Path)
-    arguments.add_argument("header", nargs="+", metavar="NAME=HEADER")
+    arguments.add_argument("out", help="a folder")
+    arguments.add_argument("header", nargs="*", metavar="NAME=HEADER")
+    arguments.add_argument(
+        "--list", action="store_true", help="print what is recorded of each call; OUT is left out"
+    )
     arguments.add_argument(
         "--without", action="append", default=[], help="a call to treat as one without a prototype"
     )
     given = arguments.parse_args()
+    out = Path(given.out)
+    if given.list:
+        given.header.insert(0, given.out)
     folder = Path(__file__).parent / "layouts"
     try:
         headers = {}
@@ -236,6 +262,9 @@ def main() -> int:
             headers[name] = read_header(Path(path))
         layouts = [read_layout(path).entries for path in sorted(folder.glob("*.txt"))]
         calls = Calls(headers, layouts, set(given.without))
+        if given.list:
+            print("\n".join(listed(calls)))
+            return 0
         files = {
             "names.h": names_h(calls, " ".join(headers)),
             "wrappers.inc": wrappers_inc(calls),
@@ -249,9 +278,9 @@ def main() -> int:
     except (OSError, LayoutError, ParseError, ValueError, subprocess.CalledProcessError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 2
-    given.out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        (given.out / name).write_text(text, encoding="utf-8")
+        (out / name).write_text(text, encoding="utf-8")
     return 0
 
 
