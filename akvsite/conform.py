@@ -78,5 +78,6 @@ def _first_line(error: Exception) -> str:
 
 
 def captured_columns(table: Table) -> Iterable[Column]:
-    """The columns that a reader fills: all but the ids that the store gives."""
-    return (c for c in table.columns if c.name not in ("id", "run_id", "process_id", "step_id", "nested"))
+    """The columns that a reader fills: all but the ids that the store gives, and what it tells from all rows."""
+    given = {"id", "run_id", "process_id", "step_id"} | ({"nested"} if table.name == "step" else set())
+    return (c for c in table.columns if c.name not in given)

@@ -25,7 +25,9 @@ RUN_NAME = re.compile(r"(?!.*\.\.)[a-z0-9][a-z0-9._-]{0,99}")
 
 _TIMING = ("on", "off", "asis", "unknown")
 _ROLES = ("dev", "proof", "unknown")
-_CLOCKS = ("host only", "vendor, unproven", "unknown")
+#: Device times that are on the device's own clock, which no host time may be compared with.
+DEVICE_CLOCK = "device clock, not converted"
+_CLOCKS = ("host only", "vendor, unproven", DEVICE_CLOCK, "unknown")
 #: Tables of free facts, each one part of the run's facts.
 _FACT_PARTS = ("contract", "load", "capture", "software", "device")
 _TOP = {

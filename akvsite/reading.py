@@ -31,7 +31,8 @@ class Process:
 class Rows:
     """Rows of one table, without ``id`` and ``run_id``; ``process`` (the reader's index) stands for ``process_id``.
 
-    A column that is left out is NULL. Times are integer nanoseconds on the capture's own axis.
+    A column that is left out is NULL. Times are integer nanoseconds on the capture's own axis. In ``edge_wait``,
+    ``call_id`` and ``maker_id`` hold the ``call_index`` of those calls.
     """
 
     table: str
@@ -66,6 +67,18 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class HostClock:
+    """The file's host times are those of CLOCK_MONOTONIC, and ``to_realtime_ns`` later on CLOCK_REALTIME.
+
+    That holds to within ``bound_ns``; ``because`` says what the bound is made of. Comes before the rows.
+    """
+
+    to_realtime_ns: int
+    bound_ns: int
+    because: str
+
+
+@dataclass(frozen=True)
 class Ending:
     """The last part: whether the file was cut short, its last time, and how many values were repaired, by how."""
 
@@ -74,7 +87,7 @@ class Ending:
     repaired: dict[str, int] = field(default_factory=dict)
 
 
-Part = Process | Rows | Rejected | Counted | Fact | Ending
+Part = Process | Rows | Rejected | Counted | Fact | HostClock | Ending
 
 
 class Reader(Protocol):
@@ -87,6 +100,8 @@ class Reader(Protocol):
     ABOUT: str
     #: The level that a run gets when nobody declares one.
     LEVEL: str
+    #: Whether its host times are those of CLOCK_REALTIME; files of the same run are brought to that axis.
+    EPOCH: bool
 
     def sniff(self, head: bytes, path: Path) -> bool:
         """Whether the first bytes (decompressed, at least 64 KiB where there are so many) look like this format."""

@@ -16,7 +16,7 @@ from akvsite.reading import Part, Reader
 from akvsite.tables import CAPTURED, LEVELS
 
 #: Raised when ingest itself (links, steps, coverage) would give other rows from the same parts.
-VERSION = 2
+VERSION = 3
 
 
 Progress = Callable[[str], None]
@@ -46,6 +46,8 @@ class Source:
     version: int
     read: Callable[[], Iterator[Part]]
     rank: int | None = None
+    #: Whether its host times are those of CLOCK_REALTIME.
+    epoch: bool = False
 
     @property
     def made_by(self) -> int:
@@ -139,7 +141,7 @@ def name_from_file(path: Path) -> str:
     ('qwen-0.5b', 'trace-41')
     """
     stem = public_name(path.name).lower()
-    for ending in (".gz", ".json", ".jsonl", ".trace", ".pt"):
+    for ending in (".gz", ".akvlog", ".json", ".jsonl", ".trace", ".pt"):
         stem = stem.removesuffix(ending)
     return re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", stem)).strip("-._")[:100] or "run"
 
@@ -197,7 +199,9 @@ def _of_files(name: str, files: Sequence[Path]) -> Capture:
 
 
 def _sniffed(reader: Reader, path: Path, name: str, rank: int | None) -> Source:
-    return Source(path, name, reader.NAME, reader.VERSION, lambda: reader.read(path), rank)
+    return Source(
+        path, name, reader.NAME, reader.VERSION, lambda: reader.read(path), rank, epoch=reader.EPOCH
+    )
 
 
 def _bundle(folder: Path) -> Capture:

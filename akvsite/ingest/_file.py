@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from akvsite import link, readers
+from akvsite.conform import conform
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Outcome, Source
-from akvsite.reading import Counted, Ending, Fact, Part, Process, Rejected, Rows
+from akvsite.reading import Counted, Ending, Fact, HostClock, Part, Process, Rejected, Rows
 from akvsite.store import RowWriter, Store
 
 Ints = npt.NDArray[np.int64]
@@ -21,6 +22,16 @@ Ints = npt.NDArray[np.int64]
 #: No time lies farther from zero (146 years), so that the difference of any two fits in 64 bits: SQLite would make
 #: a floating number of one that does not.
 FARTHEST = 2**62 - 1
+#: Times on the clock of the host, of the tables that a file with a ``HostClock`` fills.
+HOST_TIMES = {
+    "level4_edge": ("start_ns", "end_ns"),
+    "clock_sample": ("host_before_ns", "host_after_ns"),
+}
+#: The fact that says on which axis the host times of such a file are.
+AXIS = "host axis"
+#: How well it is known there, in ns.
+AXIS_BOUND = "host axis is known to, in ns"
+MONOTONIC = "CLOCK_MONOTONIC, as recorded"
 #: No row lasts longer (104 days): the longest time that a float64 holds to the nanosecond.
 LONGEST = 2**53
 
@@ -33,6 +44,7 @@ class Members:
         self.gathered = link.Gathered(keyed)
         #: The file whose intervals were gathered last: what is left unlinked is counted there.
         self.intervals_of = 0
+        self.waits_of = 0
 
 
 class Steps:
@@ -97,6 +109,8 @@ class File:
         source: Source,
         outcome: Outcome,
         members: Members,
+        *,
+        epoch: bool = False,
     ) -> None:
         self.store = store
         self.writer = writer
@@ -105,6 +119,9 @@ class File:
         self.source = source
         self.outcome = outcome
         self.members = members
+        #: Whether host times are to be those of CLOCK_REALTIME, since another file of the run has those.
+        self.epoch = epoch
+        self.later_ns = 0
         self.ingest_id = 0
         self.counts: Counter[tuple[str, str]] = Counter()
         self.refused: Counter[tuple[str, str]] = Counter()
@@ -144,12 +161,27 @@ class File:
             case Rejected():
                 self.reject(part)
             case Fact():
-                self.store.connection.execute(
-                    "INSERT OR REPLACE INTO run_fact (run_id, ingest_id, part, key, value) VALUES (?, ?, ?, ?, ?)",
-                    [self.run_id, self.ingest_id, part.part, part.key, part.value],
-                )
+                self.state(part)
+            case HostClock():
+                self.place(part)
             case Ending():
                 self.end(part)
+
+    def state(self, fact: Fact) -> None:
+        self.store.connection.execute(
+            "INSERT OR REPLACE INTO run_fact (run_id, ingest_id, part, key, value) VALUES (?, ?, ?, ?, ?)",
+            [self.run_id, self.ingest_id, fact.part, fact.key, fact.value],
+        )
+
+    def place(self, clock: HostClock) -> None:
+        """Put the file's host times on the axis of the run."""
+        if self.epoch:
+            self.later_ns = clock.to_realtime_ns
+            self.state(Fact("capture", AXIS_BOUND, str(clock.bound_ns)))
+            said = f"CLOCK_REALTIME: {clock.to_realtime_ns} ns were added to CLOCK_MONOTONIC, {clock.because}"
+        else:
+            said = MONOTONIC
+        self.state(Fact("capture", AXIS, said))
 
     def reject(self, part: Rejected) -> None:
         self.store.insert(
@@ -165,7 +197,11 @@ class File:
     def end(self, part: Ending) -> None:
         self.store.connection.execute(
             "UPDATE ingest SET truncated = ?, last_ns = ? WHERE id = ?",
-            [int(part.truncated), part.last_ns, self.ingest_id],
+            [
+                int(part.truncated),
+                part.last_ns + self.later_ns if part.last_ns else part.last_ns,
+                self.ingest_id,
+            ],
         )
         if part.truncated:
             self.outcome.truncated.append(self.source.name)
@@ -203,10 +239,13 @@ class File:
 
     def write(self, part: Rows) -> None:
         try:
-            rows = self.admit(part)
+            rows = self.admit(self.on_axis(part))
             if part.table == "step":
                 _refuse_half_marks(rows)
             processes = self.processes_of(rows)
+            if part.table == "edge_wait":
+                self.gather_waits(rows, processes)
+                return
             ids = self.writer.write(part.table, rows, processes, self.steps.of(part.table, rows, processes))
         except (ValueError, pa.ArrowException) as error:
             raise BadInput(
@@ -214,21 +253,29 @@ class File:
             ) from error
         if part.table == "step":
             self.steps.written(ids, self.source.path)
-        if not len(ids) or "correlation" not in rows.column_names:
-            return
+        if len(ids) and part.table in ("level4_edge", "level3_device"):
+            self.gather(part.table, rows, ids, processes)
+
+    def gather(self, table: str, rows: pa.Table, ids: Ints, processes: Ints) -> None:
+        """Keep the ids by which calls and device records are associated once all of them are there."""
         gathered = self.members.gathered
-        known = _known(rows.column("correlation"))
-        keys = _int64(rows.column("correlation"))[known]
-        if part.table == "level4_edge":
-            gathered.call_ids.append(ids[known])
-            gathered.call_processes.append(processes[known])
-            gathered.call_correlations.append(keys)
-        elif part.table == "level3_device":
+        if table == "level3_device":
             gathered.keyed &= "process" in rows.column_names
             self.members.intervals_of = self.ingest_id
-            gathered.interval_ids.append(ids[known])
-            gathered.interval_processes.append(processes[known])
-            gathered.interval_correlations.append(keys)
+        for name, both in (("correlation", gathered.correlation), ("call_index", gathered.call_index)):
+            if name in rows.column_names:
+                known = _known(rows.column(name))
+                side = both.calls if table == "level4_edge" else both.intervals
+                side.add(ids[known], processes[known], _int64(rows.column(name))[known])
+
+    def gather_waits(self, rows: pa.Table, processes: Ints) -> None:
+        """Keep what was waited for until the calls have their ids."""
+        body = conform("edge_wait", rows)
+        calls, events, makers = (_int64(body.column(n)) for n in ("call_id", "event", "maker_id"))
+        self.members.waits_of = self.ingest_id
+        self.members.gathered.waits.append(
+            link.Waits(processes, calls, events, makers, _known(body.column("maker_id")))
+        )
 
     def settle(self) -> None:
         """Each record has one fate: what went to the quarantine here is no longer counted as a row."""
@@ -243,6 +290,20 @@ class File:
             if left:
                 self.counts[f"row of {table}", fate] += left
         self.counts += Counter()
+
+    def on_axis(self, part: Rows) -> Rows:
+        """The rows with their host times on the run's axis."""
+        if not self.later_ns:
+            return part
+        rows = part.rows
+        for name in HOST_TIMES.get(part.table, ()):
+            times = _int64(rows.column(name))
+            # What cannot be a time stays what it is, for the quarantine; the others leave room for the sum.
+            near = (times <= FARTHEST) & (times >= -FARTHEST)
+            times = np.where(near, times, 0) + np.where(near, self.later_ns, times)
+            moved = pa.array(times, mask=~_known(rows.column(name)))
+            rows = rows.set_column(rows.schema.get_field_index(name), name, moved)
+        return Rows(part.table, rows)
 
     def admit(self, part: Rows) -> pa.Table:
         """The rows whose times can be: the others go to the quarantine with the reason."""

@@ -6,10 +6,14 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from akvsite import link, manifest, questions
+import numpy as np
+import pyarrow as pa
+
+from akvsite import link, manifest, questions, readers
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Capture, Outcome, Progress, one_role_a_host
-from akvsite.ingest._file import File, Members, Steps
+from akvsite.ingest._file import AXIS, AXIS_BOUND, MONOTONIC, File, Members, Steps
+from akvsite.link import same_call
 from akvsite.manifest import Manifest
 from akvsite.store import RowWriter, Store
 from akvsite.tables import LEVELS
@@ -79,16 +83,19 @@ def _ingest_one(
         writer = RowWriter(store, run_id)
         steps = Steps(store, run_id, again=outcome.action == "read again")
         shared: dict[int | None, Members] = {}
+        epoch = _has_epoch(store, run_id, capture)
         for source in capture.sources:
             progress(f"{capture.name}: {source.name}")
             members = shared.setdefault(source.rank, Members(keyed=True)) if source.level_file else Members()
-            file = File(store, writer, steps, run_id, source, outcome, members)
+            file = File(store, writer, steps, run_id, source, outcome, members, epoch=epoch)
             file.ingest(hashes[source.name])
             if not source.level_file:
-                _write_links(store, run_id, members, outcome)
+                _write_links(store, run_id, writer, members, outcome)
         for members in shared.values():
-            _write_links(store, run_id, members, outcome)
+            _write_links(store, run_id, writer, members, outcome)
         _refuse_unlike(store, run_id, capture)
+        if epoch:
+            _refuse_two_axes(store, run_id, capture)
         _finish(store, run_id, capture.manifest, steps)
     return outcome
 
@@ -163,29 +170,99 @@ def _insert_run(store: Store, capture: Capture, together: frozenset[str]) -> int
     )
 
 
-def _write_links(store: Store, run_id: int, members: Members, outcome: Outcome) -> None:
-    links = link.by_correlation(members.gathered)
-    count = len(links.call_ids)
-    store.connection.executemany(
-        "INSERT INTO link (run_id, process_id, call_id, interval_id, made_by) VALUES (?, ?, ?, ?, 'correlation id')",
-        zip(
-            [run_id] * count,
-            links.processes.tolist(),
-            links.call_ids.tolist(),
-            links.interval_ids.tolist(),
-            strict=True,
-        ),
-    )
-    if links.ambiguous:
-        fate = "left out: the id occurs in several processes"
+def _write_links(store: Store, run_id: int, writer: RowWriter, members: Members, outcome: Outcome) -> None:
+    by_id = link.by_correlation(members.gathered)
+    _insert_links(store, run_id, by_id, link.CORRELATION)
+    _insert_links(store, run_id, link.by_event(members.gathered, by_id.interval_ids), link.EVENT)
+    _write_waits(store, writer, members, outcome)
+    if by_id.ambiguous:
         outcome.notes.append(
-            f"{links.ambiguous:,} device records left unlinked: their id occurs in several processes"
+            f"{by_id.ambiguous:,} device records left unlinked: their id occurs in several processes"
         )
-        outcome.counts["link", fate] += links.ambiguous
-        store.insert(
-            "ingest_count",
-            {"ingest_id": members.intervals_of, "what": "link", "fate": fate, "count": links.ambiguous},
+        _count_left_out(
+            store, outcome, members.intervals_of, "link", "left out: the id occurs in several processes",
+            by_id.ambiguous,
+        )  # fmt: skip
+
+
+def _insert_links(store: Store, run_id: int, links: link.Links, made_by: str) -> None:
+    store.connection.executemany(
+        f"INSERT INTO link (run_id, process_id, call_id, interval_id, made_by) VALUES ({run_id:d}, ?, ?, ?, '{made_by}')",
+        zip(links.processes.tolist(), links.call_ids.tolist(), links.interval_ids.tolist(), strict=True),
+    )
+
+
+def _write_waits(store: Store, writer: RowWriter, members: Members, outcome: Outcome) -> None:
+    """Put the ids of the calls in the place of their indexes; a wait of a call that is no row is no row either."""
+    gone = 0
+    for waits in members.gathered.waits:
+        calls = link.rows_of_calls(members.gathered.call_index.calls, waits.processes, waits.calls)
+        makers = link.rows_of_calls(members.gathered.call_index.calls, waits.processes, waits.makers)
+        there = calls > 0
+        gone += int(np.count_nonzero(~there))
+        unknown = ~(waits.maker_known & (makers > 0))[there]
+        rows = {
+            "call_id": pa.array(calls[there]),
+            "event": pa.array(waits.events[there]),
+            "maker_id": pa.array(makers[there], mask=unknown),
+        }
+        writer.write("edge_wait", pa.table(rows), waits.processes[there])
+    if gone:
+        fate = "left out: the call that waited is no row"
+        _count_left_out(store, outcome, members.waits_of, "event waited for", fate, gone)
+
+
+def _count_left_out(store: Store, outcome: Outcome, file: int, what: str, fate: str, count: int) -> None:
+    outcome.counts[what, fate] += count
+    store.insert("ingest_count", {"ingest_id": file, "what": what, "fate": fate, "count": count})
+
+
+def _has_epoch(store: Store, run_id: int, capture: Capture) -> bool:
+    """Whether a file of the run has host times of CLOCK_REALTIME, so that all are brought to them."""
+    stored = {r["format"] for r in store.rows("SELECT format FROM ingest WHERE run_id = ?", [run_id])}
+    return any(source.epoch for source in capture.sources) or any(
+        reader.EPOCH for reader in readers.readers() if reader.NAME in stored
+    )
+
+
+def _refuse_two_axes(store: Store, run_id: int, capture: Capture) -> None:
+    """A file that is in the store already keeps its axis: one that would need another comes together with it."""
+    path = store.one(
+        "SELECT min(i.path) FROM run_fact f JOIN ingest i ON i.id = f.ingest_id "
+        "WHERE f.run_id = ? AND f.key = ? AND f.value = ?",
+        [run_id, AXIS, MONOTONIC],
+    )
+    if path is not None:
+        raise BadInput(
+            capture.sources[0].path,
+            f"run {capture.name!r} is in the store with {path!r} on CLOCK_MONOTONIC; give all files of the run together",
         )
+
+
+def _find_same_calls(store: Store, run_id: int) -> None:
+    """Which calls of the shim are calls of the vendor's tracer too, and the steps that those lie in."""
+    store.connection.execute("DELETE FROM same_call WHERE run_id = ?", [run_id])
+    bound_ns = store.one(
+        "SELECT max(CAST(value AS INTEGER)) FROM run_fact WHERE run_id = ? AND key = ?", [run_id, AXIS_BOUND]
+    )
+    for pair in store.rows(same_call.PROCESSES_QUERY, {"run": run_id}):
+        groups: dict[tuple[str, str], int] = {}
+        shim, vendor = (
+            same_call.Calls.of(
+                store.connection.execute(
+                    same_call.CALLS_QUERY, {"run": run_id, "process": pair[tool], "shim": tool == "shim"}
+                ),
+                groups,
+            )
+            for tool in ("shim", "vendor")
+        )
+        shim_ids, vendor_ids = same_call.same_calls(shim, vendor, bound_ns or 0)
+        store.connection.executemany(
+            f"INSERT INTO same_call (run_id, shim_id, vendor_id, made_by) VALUES ({run_id:d}, ?, ?, '{same_call.ORDER}')",
+            zip(shim_ids.tolist(), vendor_ids.tolist(), strict=True),
+        )
+        if pair["shim"] != pair["vendor"]:
+            store.connection.execute(same_call.STEPS_STATEMENT, {"run": run_id, **pair})
 
 
 #: A trace that nobody declared is of the level that its rows show: a profiler that saw no device was at level host.
@@ -197,6 +274,13 @@ LEVEL_STATEMENT = """
                      ELSE 2 END,
         clock = CASE WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run) THEN clock ELSE 'unknown' END
     WHERE id = :run
+    """
+
+#: Whatever is declared: where no device time was converted, none is on the host's axis.
+CLOCK_STATEMENT = f"""
+    UPDATE run SET clock = '{manifest.DEVICE_CLOCK}'
+    WHERE id = :run AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
+      AND NOT EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run AND d.clock IS NULL)
     """
 
 
@@ -238,6 +322,8 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
                 store.connection.execute(statement, parameters)
     if declared is None:
         store.connection.execute(LEVEL_STATEMENT, parameters)
+    store.connection.execute(CLOCK_STATEMENT, parameters)
+    _find_same_calls(store, run_id)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)

@@ -25,6 +25,7 @@ class LevelFile:
     VERSION = 1
     ABOUT = "one level of our own bundle, Parquet or Arrow IPC; ingest its folder, which has a capture.toml"
     LEVEL = "off"
+    EPOCH = False
 
     def sniff(self, head: bytes, path: Path) -> bool:
         return head.startswith((_PARQUET, _ARROW))

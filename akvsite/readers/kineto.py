@@ -39,9 +39,10 @@ _TIMES = ("start_ns", "end_ns", "at_ns")
 
 class Kineto:
     NAME = "kineto"
-    VERSION = 2
+    VERSION = 3
     ABOUT = "Chrome trace JSON of torch's profiler (Kineto), plain or gzip"
     LEVEL = "device"
+    EPOCH = True
 
     def __init__(self, block: int = BLOCK, chunk: int = CHUNK) -> None:
         self._block = block

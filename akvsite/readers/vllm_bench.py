@@ -62,6 +62,7 @@ class VllmBench:
     VERSION = 1
     ABOUT = "result JSON of vllm bench serve"
     LEVEL = "off"
+    EPOCH = False
 
     def sniff(self, head: bytes, path: Path) -> bool:
         if not head.lstrip().startswith(b"{") or b'"traceEvents"' in head:

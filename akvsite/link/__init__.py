@@ -14,26 +14,71 @@ import numpy.typing as npt
 from akvsite.calls import EXPECTS
 
 Ids = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 CALLS_SEEN = "calls with device records"
 RECORDS_SEEN = "device records with a call"
 STEPS_SEEN = "steps with device records"
+SHIM = "shim"
+#: How a link was made.
+CORRELATION, EVENT = "correlation id", "event handle"
+
+
+@dataclass
+class Side:
+    """Rows that carry an id, gathered batch by batch while they are written; arrays of equal length, (n,) each."""
+
+    ids: list[Ids] = field(default_factory=list)
+    processes: list[Ids] = field(default_factory=list)
+    keys: list[Ids] = field(default_factory=list)
+
+    def add(self, ids: Ids, processes: Ids, keys: Ids) -> None:
+        if len(ids):
+            self.ids.append(ids)
+            self.processes.append(processes)
+            self.keys.append(keys)
+
+    def whole(self) -> tuple[Ids, Ids, Ids]:
+        """Ids, processes and keys, int64 (n,) each."""
+        ids, processes, keys = (
+            np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+            for parts in (self.ids, self.processes, self.keys)
+        )
+        return ids, processes, keys
+
+
+@dataclass
+class Both:
+    """Calls and device records that carry ids of one sort."""
+
+    calls: Side = field(default_factory=Side)
+    intervals: Side = field(default_factory=Side)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Events that calls waited for, (n,) each; calls and makers by their ``call_index``."""
+
+    processes: Ids
+    calls: Ids
+    events: Ids
+    makers: Ids
+    maker_known: Mask
 
 
 @dataclass
 class Gathered:
-    """The ids of the calls and intervals that share a clock and their ids, gathered while their rows are written.
+    """What the rows of files that share a clock and their ids are associated by.
 
-    Arrays are of equal length. ``keyed`` says that each interval's process is stated and not guessed.
+    ``keyed`` says that each interval's process is stated and not guessed.
     """
 
     keyed: bool = False
-    call_ids: list[Ids] = field(default_factory=list)
-    call_processes: list[Ids] = field(default_factory=list)
-    call_correlations: list[Ids] = field(default_factory=list)
-    interval_ids: list[Ids] = field(default_factory=list)
-    interval_processes: list[Ids] = field(default_factory=list)
-    interval_correlations: list[Ids] = field(default_factory=list)
+    #: The id that the vendor's tracer gives to a call and its device records.
+    correlation: Both = field(default_factory=Both)
+    #: The number of a call's record in a file of the shim, which reads the device times from the call's event.
+    call_index: Both = field(default_factory=Both)
+    waits: list[Waits] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -53,16 +98,23 @@ def by_correlation(gathered: Gathered) -> Links:
     process: where the intervals say whose they are, an id is looked for in that process alone. Device records of a
     trace do not say it: one whose id occurs in calls of several processes is left unlinked and counted.
     """
+    return _linked(gathered.correlation, gathered.keyed)
+
+
+def by_event(gathered: Gathered, taken: Ids) -> Links:
+    """Join the calls of the shim and the device times that it read from their events; not those of ``taken`` (n,)."""
+    links = _linked(gathered.call_index, gathered.keyed)
+    free = ~np.isin(links.interval_ids, taken)
+    return Links(links.call_ids[free], links.interval_ids[free], links.processes[free], links.ambiguous)
+
+
+def _linked(both: Both, keyed: bool) -> Links:
+    calls, processes, keys = both.calls.whole()
+    intervals, owners, wanted = both.intervals.whole()
     none = np.empty(0, dtype=np.int64)
-    if not gathered.call_ids or not gathered.interval_ids:
+    if not len(calls) or not len(intervals):
         return Links(none, none, none, 0)
-    calls = np.concatenate(gathered.call_ids)
-    processes = np.concatenate(gathered.call_processes)
-    keys = np.concatenate(gathered.call_correlations)
-    intervals = np.concatenate(gathered.interval_ids)
-    owners = np.concatenate(gathered.interval_processes)
-    wanted = np.concatenate(gathered.interval_correlations)
-    if not gathered.keyed:
+    if not keyed:
         return _join(calls, processes, keys, intervals, wanted)
     parts = [
         _join(
@@ -93,6 +145,34 @@ def _join(calls: Ids, processes: Ids, keys: Ids, intervals: Ids, wanted: Ids) ->
     return Links(calls[chosen], intervals[unique], processes[chosen], int(np.count_nonzero(found & ~unique)))
 
 
+def rows_of_calls(calls: Side, processes: Ids, keys: Ids) -> Ids:
+    """The row of the call that has each key (n,) in its process (n,); 0 where there is none."""
+    ids, owners, numbers = calls.whole()
+    found = np.zeros(len(keys), dtype=np.int64)
+    for process in np.unique(owners):
+        order = np.flatnonzero(owners == process)
+        order = order[np.argsort(numbers[order], kind="stable")]
+        asked = np.flatnonzero(processes == process)
+        place = np.searchsorted(numbers[order], keys[asked])
+        place[place == len(order)] = 0
+        hit = numbers[order[place]] == keys[asked]
+        found[asked[hit]] = ids[order[place[hit]]]
+    return found
+
+
+#: Which rows of ``level4_edge`` (``c``) stand for one call each. What the vendor's tracer recorded does; of the shim's
+#: rows those that succeeded, that lie in no other call, and that the vendor's tracer has not: where it was there too,
+#: only what was made while it was and only if the two agree on any call, since else the same call would count twice.
+_ONE_CALL = f"""
+    (c.source <> '{SHIM}' OR (
+        coalesce(c.nested, 0) = 0 AND coalesce(c.result, 0) = 0
+        AND NOT EXISTS (SELECT 1 FROM same_call s WHERE s.shim_id = c.id)
+        AND (NOT EXISTS (SELECT 1 FROM level4_edge v WHERE v.run_id = :run AND v.source <> '{SHIM}')
+             OR (EXISTS (SELECT 1 FROM same_call s WHERE s.run_id = :run)
+                 AND c.start_ns >= (SELECT min(v.start_ns) FROM level4_edge v WHERE v.run_id = :run AND v.source <> '{SHIM}')
+                 AND c.start_ns <= (SELECT max(v.start_ns) FROM level4_edge v WHERE v.run_id = :run AND v.source <> '{SHIM}')))))
+    """
+
 #: Filled after the links: for each process, kind and direction, records seen of records expected.
 SEEN_STATEMENTS: tuple[str, ...] = (
     f"""
@@ -101,15 +181,17 @@ SEEN_STATEMENTS: tuple[str, ...] = (
            CASE c.kind {" ".join(f"WHEN '{call}' THEN '{record}'" for call, record in EXPECTS.items())} END,
            sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = c.id)), count(*)
     FROM level4_edge c
-    WHERE c.run_id = :run AND c.kind IN ({", ".join(f"'{kind}'" for kind in EXPECTS)})
+    WHERE c.run_id = :run AND c.kind IN ({", ".join(f"'{kind}'" for kind in EXPECTS)}) AND {_ONE_CALL}
     GROUP BY c.process_id, c.kind
     """,
+    # Where the vendor's device records are there, the shim's are the same work again, on another clock.
     f"""
     INSERT INTO seen (run_id, process_id, direction, kind, seen, expected)
     SELECT d.run_id, d.process_id, '{RECORDS_SEEN}', d.kind, count(l.interval_id), count(*)
     FROM level3_device d
     LEFT JOIN link l ON l.interval_id = d.id
     WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication')
+      AND (d.clock IS NULL OR NOT EXISTS (SELECT 1 FROM level3_device v WHERE v.run_id = :run AND v.clock IS NULL))
     GROUP BY d.process_id, d.kind
     """,
     f"""
@@ -188,7 +270,7 @@ class Steps:
             mine = order[processes[order] == process]
             self._of[process] = (ids[mine], starts[mine], ends[mine])
 
-    def at(self, processes: Ids, times: Ids, known: npt.NDArray[np.bool_]) -> Ids:
+    def at(self, processes: Ids, times: Ids, known: Mask) -> Ids:
         """The step of each row that began at ``times`` (n,), where its start is ``known``; 0 for none."""
         found = np.zeros(len(times), dtype=np.int64)
         for process, (ids, starts, ends) in self._of.items():

@@ -1,0 +1,223 @@
+"""The files of our own recorders (``shim/AKVLOG.md``), plain or gzip: calls, device times, clock readings.
+
+- Calls go to ``level4_edge`` with source ``shim``, those that never returned too; times of devices to
+  ``level3_device``, on the device's own clock; readings of two clocks to ``clock_sample``.
+- What a call waited for goes to ``edge_wait``, with the call that had handed the event out, by the lifetime of the
+  handle.
+- Every other record is counted with the reason why it is no row. A value that no column holds is NULL, and stands in
+  the quarantine as it was.
+
+The file is read several times, in batches; what is kept of it are a few tens of bytes a call.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from akvsite import scan
+from akvsite.calls import handle_of_call, kind_of_interval
+from akvsite.readers import _akvlog_account as account
+from akvsite.readers import _akvlog_rows as made
+from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
+from akvsite.readers._akvlog_rows import column
+from akvsite.readers._redact import program
+from akvsite.reading import Counted, Ending, Part, Process, Rows
+
+MAGIC = b"\x89AKVLOG\n"
+
+
+class Akvlog:
+    NAME = "akvlog"
+    VERSION = 1
+    ABOUT = "runtime calls and device times of our own recorders (akvlog), plain or gzip"
+    LEVEL = "edge"
+    EPOCH = False
+
+    def sniff(self, head: bytes, path: Path) -> bool:
+        return head.startswith(MAGIC)
+
+    def read(self, path: Path) -> Iterator[Part]:
+        with scan.open_log(path) as log:
+            reading = _Reading(log)
+            yield from reading.head()
+            yield from reading.calls()
+            yield from reading.waits()
+            yield from reading.intervals()
+            yield from reading.clocks()
+            yield from reading.counts()
+            yield reading.ending()
+
+
+class _Reading:
+    """One file, from its header to its counts. The steps of ``Akvlog.read``, in their order."""
+
+    def __init__(self, log: scan.Log) -> None:
+        self._log = log
+        entries = log.names
+        self._entries = entries
+        self._names = made.Names(entries)
+        self._values = made.Values()
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._events = Lifetimes()
+        self._retains = self._names.those(lambda name: handle_of_call(name) == ("event", "retained"))
+        self._releases = self._names.those(lambda name: handle_of_call(name) == ("event", "released"))
+        self._kernels = self._names.those(lambda name: kind_of_interval(name) == "kernel")
+        #: Waits of all calls: handle, when the call was entered, and its index.
+        self._waited: list[tuple[Words, Words, Words]] = []
+        self._timed: list[tuple[Words, ...]] = []
+        self._last: int | None = None
+
+    def head(self) -> Iterator[Part]:
+        header = self._log.header
+        yield Process(0, str(header.pid), None, program(header.executable) or None)
+        if (clock := account.host_clock(header)) is not None:
+            yield clock
+        yield from account.facts(header, self._entries)
+
+    def calls(self) -> Iterator[Part]:
+        wanted = self._calls_with_times()
+        for batch in self._log.batches("calls"):
+            rows = made.calls(batch, self._names, self._values)
+            yield from self._rows("level4_edge", rows)
+            opened = column(batch, "open").astype(bool)
+            self._counts["call that never returned", "level4_edge"] += int(opened.sum())
+            self._counts["call", "level4_edge"] += len(opened) - int(opened.sum())
+            unknown = int(np.count_nonzero(~self._names.known[column(batch, "name")]))
+            self._counts["call whose name is not in the file", account.ALSO] += unknown
+            cut = int(np.count_nonzero(column(batch, "flags") & made.CUT))
+            self._counts["call of which some words were cut", account.ALSO] += cut
+            self._follow_events(batch)
+            self._keep(batch, wanted)
+
+    def _calls_with_times(self) -> Words:
+        """The indexes of the calls that have device records, in order."""
+        found = [column(batch, "call") for batch in self._log.batches("devices")]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+
+    def _follow_events(self, batch: pa.RecordBatch) -> None:
+        index, name, flags = (column(batch, key) for key in ("index", "name", "flags"))
+        enter, leave, event = (column(batch, key) for key in ("enter_ns", "exit_ns", "event"))
+        handed, asked = event != 0, flags & made.EVENT_ASKED != 0
+        # A call hands its event out when it returns. A handle can be given anew as soon as its release was entered.
+        own = handed & ~asked
+        self._events.made(event[own], leave[own], index[own])
+        own = handed & asked
+        self._events.hidden(event[own], leave[own])
+        took = (column(batch, "result") == 0) & ~column(batch, "open").astype(bool)
+        object_ = column(batch, "object")
+        own = took & self._retains[name]
+        self._events.retained(object_[own], enter[own])
+        own = took & self._releases[name]
+        self._events.released(object_[own], enter[own])
+        lists = batch.column("waits")
+        handles = lists.flatten().to_numpy(zero_copy_only=False)
+        if len(handles):
+            times = np.asarray(lists.value_lengths().fill_null(0))
+            self._waited.append((handles, np.repeat(enter, times), np.repeat(index, times)))
+
+    def _keep(self, batch: pa.RecordBatch, wanted: Words) -> None:
+        index = column(batch, "index")
+        # Both are in order: only the calls of this batch are looked for.
+        low, high = np.searchsorted(wanted, [index[0], index[-1] + np.uint64(1)])
+        own = np.isin(index, wanted[low:high], assume_unique=True)
+        if own.any():
+            keys = ("index", "name", "object", "queue", "bytes")
+            self._timed.append(tuple(column(batch, key)[own] for key in keys))
+
+    def waits(self) -> Iterator[Part]:
+        if not self._waited:
+            return
+        handles, times, calls = (np.concatenate(parts) for parts in zip(*self._waited, strict=True))
+        self._waited = []
+        makers, known = self._events.makers_of(handles, times)
+        self._events = Lifetimes()
+        self._counts["event waited for, its maker known", "edge_wait"] += int(known.sum())
+        self._counts["event waited for, its maker not known", "edge_wait"] += int(len(known) - known.sum())
+        for first in range(0, len(handles), scan.ROWS):
+            part = slice(first, first + scan.ROWS)
+            rows = {
+                "process": pa.array(np.zeros(len(handles[part]), np.int64)),
+                "call_id": pa.array(calls[part]),
+                "event": pa.array(handles[part]),
+                "maker_id": pa.array(makers[part], mask=~known[part]),
+            }
+            yield Rows("edge_wait", pa.table(rows))
+
+    def intervals(self) -> Iterator[Part]:
+        timed = self._calls_of_intervals()
+        device = self._device()
+        for batch in self._log.batches("devices"):
+            given = column(batch, "result") == 0
+            self._counts["device times", "the runtime did not give them"] += int(len(given) - given.sum())
+            batch = batch.filter(pa.array(given))
+            self._counts["device times", "level3_device"] += batch.num_rows
+            if batch.num_rows:
+                rows = made.intervals(batch, timed, self._names, device, self._values)
+                yield from self._rows("level3_device", rows)
+
+    def _calls_of_intervals(self) -> made.Timed:
+        if self._timed:
+            index, name, objects, queue, size = (
+                np.concatenate(parts) for parts in zip(*self._timed, strict=True)
+            )
+        else:
+            index = objects = queue = size = np.empty(0, np.uint64)
+            name = np.empty(0, np.uint16)
+        self._timed = []
+        kernels = np.full(len(index), made.UNKNOWN_KERNEL, object)
+        launches = np.flatnonzero(self._kernels[name])
+        kernels[launches] = self._kernel_names(objects[launches], index[launches])
+        return made.Timed(index, name, kernels, queue, size)
+
+    def _kernel_names(self, handles: Words, at: Words) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+        """The name of each kernel handle (n,) that a call of index ``at`` (n,) ran."""
+        named = Lifetimes()
+        for batch in self._log.batches("objects"):
+            # A kernel is named before its handle is handed out, so the order of records is that of its life.
+            named.made(column(batch, "handle"), column(batch, "index"), column(batch, "name_offset"))
+        offsets, known = named.makers_of(handles, at)
+        texts = {
+            e["offset"]: e["text"] for e in self._entries.to_pylist() if e["what"] == 2 and e["complete"]
+        }
+        unique, places = np.unique(offsets, return_inverse=True)
+        found = np.array([texts.get(offset, made.UNKNOWN_KERNEL) for offset in unique.tolist()], object)
+        return np.where(known, found[places] if len(found) else found, made.UNKNOWN_KERNEL)
+
+    def _device(self) -> str:
+        """The one device whose clock was read; device records do not say theirs."""
+        found = {int(d) for batch in self._log.batches("clocks") for d in np.unique(column(batch, "device"))}
+        found.discard(0)
+        return made.handle_text(found.pop()) or made.NO_DEVICE if len(found) == 1 else made.NO_DEVICE
+
+    def clocks(self) -> Iterator[Part]:
+        for batch in self._log.batches("clocks"):
+            given = column(batch, "result") == 0
+            self._counts["clock reading", "the runtime did not give it"] += int(len(given) - given.sum())
+            batch = batch.filter(pa.array(given))
+            self._counts["clock reading", "clock_sample"] += batch.num_rows
+            if batch.num_rows:
+                yield from self._rows("clock_sample", made.clock_samples(batch, self._values))
+
+    def _rows(self, table: str, rows: pa.Table) -> Iterator[Part]:
+        for rejected in self._values.take():
+            self._counts["value of a record", f"quarantine: {rejected.reason}"] += 1
+            yield rejected
+        yield Rows(table, rows)
+
+    def counts(self) -> Iterator[Part]:
+        tally = self._log.tally()
+        self._last = tally.last_ns if tally.last_ns is not None and tally.last_ns <= made.MOST else None
+        self._truncated = tally.truncated
+        self._counts.update(account.counts(self._log, tally, self._names, self._entries))
+        yield from (Counted(what, fate, count) for (what, fate), count in self._counts.items() if count)
+
+    def ending(self) -> Ending:
+        return Ending(self._truncated, self._last)
+
+
+READER = Akvlog()
