@@ -205,15 +205,40 @@ static uint64_t cap_of(const char *text) {
   return records < 64 ? 64 : records;
 }
 
+enum { ENVIRONMENT_MOST = 1 << 20 };
+
+/* The environment as the kernel keeps it: before libc's own constructor ran, getenv finds nothing. NULL: not there. */
+static char *early_environment(void) {
+  char *all = mmap(NULL, ENVIRONMENT_MOST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return NULL;
+  long fd = raw(SYS_open, (long)"/proc/self/environ", O_RDONLY | O_CLOEXEC, 0, 0, 0, 0), n = 0;
+  for (long at = 0; fd >= 0 && at < ENVIRONMENT_MOST - 2; at += n) {
+    n = raw(SYS_read, fd, (long)(all + at), ENVIRONMENT_MOST - 2 - at, 0, 0, 0);
+    if (n <= 0) break;
+  }
+  if (fd >= 0) raw(SYS_close, fd, 0, 0, 0, 0, 0);
+  return all;
+}
+
+static const char *setting(const char *early, const char *name) {
+  if (!early) return getenv(name);
+  size_t length = strlen(name);
+  for (; *early; early += strlen(early) + 1)
+    if (!strncmp(early, name, length) && early[length] == '=') return early + length + 1;
+  return NULL;
+}
+
 /* Several threads may do this at once: they write the same. */
 static void read_config(void) {
   if (atomic_load_explicit(&config.read, memory_order_acquire)) return;
-  const char *verbose = getenv("AKV_VERBOSE"), *directory = getenv("AKV_DIR"), *full = getenv("AKV_FULL");
+  char *early = environ ? NULL : early_environment();
+  const char *verbose = setting(early, "AKV_VERBOSE"), *directory = setting(early, "AKV_DIR"),
+             *full = setting(early, "AKV_FULL");
   config.verbose = verbose && !strcmp(verbose, "1");
   config.wrap = full && !strcmp(full, "wrap");
   if (full && *full && strcmp(full, "wrap") && strcmp(full, "stop"))
     akv_say("AKV_FULL=%s is neither stop nor wrap; stop is used", full);
-  config.cap = cap_of(getenv("AKV_CAP"));
+  config.cap = cap_of(setting(early, "AKV_CAP"));
   if (config.wrap) config.cap = 1ull << (63 - __builtin_clzll(config.cap));
   config.wanted = directory && *directory && strlen(directory) < PATH_MAX - 64;
   if (config.wanted) {
@@ -229,6 +254,7 @@ static void read_config(void) {
       config.wanted = false;
   }
   atomic_store_explicit(&config.read, 1, memory_order_release);
+  if (early) munmap(early, ENVIRONMENT_MOST);
 }
 
 bool akv_on(void) {

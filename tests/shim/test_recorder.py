@@ -129,6 +129,26 @@ def test_a_call_in_a_signal_handler_may_be_the_first(toy: Path, tmp_path: Path) 
     assert only(tmp_path).tally().present[2] == CALLS + 1
 
 
+def test_calls_before_constructors_and_after_destructors_are_there(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_EARLY", "1")
+    monkeypatch.setenv("TOY_LATE", "1")
+    if "sanitized" in toy.name:
+        monkeypatch.delenv("TOY_EARLY")  # before the sanitizer has begun
+    assert run(toy, "exit", tmp_path).returncode == 0
+    log = only(tmp_path)
+    assert log.header.closed
+    assert log.tally().present[2] == CALLS + 1 + ("plain" in toy.name)
+
+
+def test_a_thread_may_call_while_it_ends(toy: Path, tmp_path: Path) -> None:
+    assert run(toy, "thread-ends", tmp_path, calls=10).returncode == 0
+    rows = calls_of(only(tmp_path))
+    assert len(rows) == 50 * 11 and len(set(rows["thread"].to_pylist())) <= 50
+    assert not any(flags & 4 for flags in rows["flags"].to_pylist())
+
+
 @pytest.mark.parametrize("ending", ["fork", "bare-fork"])
 def test_a_forked_child_has_a_file_of_its_own(toy: Path, tmp_path: Path, ending: str) -> None:
     assert run(toy, ending, tmp_path).returncode == 0

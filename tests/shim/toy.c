@@ -1,8 +1,10 @@
 /* A producer with calls that do nothing, to try the recorder: toy ENDING CALLS THREADS [PROGRESS]
  *
  * ENDING: exit, _exit, term, kill (of itself), hang (one call stays open), loop (until it is killed), fork, bare-fork
- * (no handlers run), exec, in-signal (the first call is made in a signal handler), thread-ends, inside-fork (a forked
+ * (no handlers run), exec, in-signal (the first call is made in a signal handler), thread-ends (a call in a
+ * destructor of the thread's own memory), inside-fork (a forked
  * child returns from a call that its parent entered), limit (RLIMIT_FSIZE), close-all, memory (prints it, early and late).
+ * With TOY_EARLY=1 a call is made before any constructor ran, with TOY_LATE=1 one after all destructors.
  * The object of each call is the number of its thread.
  * PROGRESS: a file of one 64-bit counter a thread; counted up after each call has returned.
  */
@@ -58,6 +60,27 @@ static void in_handler(int signal) {
   one_call(0, 0);
 }
 
+/* Before libc itself is set up: getenv finds nothing yet. */
+static void before_constructors(int argc, char **argv, char **environment) {
+  (void)argc, (void)argv;
+  for (; *environment; environment++)
+    if (!strcmp(*environment, "TOY_EARLY=1")) one_call(0, 0);
+}
+__attribute__((section(".preinit_array"), used)) static void (*const early)(int, char **, char **) = before_constructors;
+
+/* A destructor of the lowest priority runs last. */
+__attribute__((destructor(101))) static void after_destructors(void) {
+  if (getenv("TOY_LATE")) one_call(0, 0);
+}
+
+static void when_the_thread_ends(void *value) { one_call(0, (uintptr_t)value); }
+
+static void *end_with_a_call(void *key) {
+  pthread_setspecific(*(pthread_key_t *)key, (void *)7);
+  make_calls((void *)7);
+  return NULL;
+}
+
 static void say_memory(void) {
   char line[256];
   FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -109,6 +132,16 @@ int main(int argc, char **argv) {
     int status;
     waitpid(child, &status, 0);
     return status ? 67 : 0;
+  }
+  if (!strcmp(ending, "thread-ends")) {
+    pthread_key_t key;
+    pthread_t made;
+    pthread_key_create(&key, when_the_thread_ends);
+    for (int n = 0; n < 50; n++) {
+      pthread_create(&made, NULL, end_with_a_call, &key);
+      pthread_join(made, NULL);
+    }
+    return 0;
   }
   if (!strcmp(ending, "memory")) {
     unsigned long most = calls;
