@@ -446,7 +446,6 @@ def capture(
         _INHERITED,
         _progress,
     )  # fmt: skip
-    _clear()
     mapped = ", ".join(done.libraries) or "none"
     if json:
         _json(

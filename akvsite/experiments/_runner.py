@@ -15,7 +15,7 @@ from akvsite.estimate import Estimate
 from akvsite.experiments import _design
 from akvsite.experiments._journal import Journal
 from akvsite.manifest import RUN_NAME
-from akvsite.record import device, host, software
+from akvsite.record import check_host, device, host, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, cleaned
 
@@ -111,6 +111,7 @@ def carry_out(
     place = plan.out / name
     if not RUN_NAME.fullmatch(name):
         raise BadInput("--name", f"{name!r}: lower-case letters, digits, '.', '_' and '-'")
+    check_host(plan.host, plan.role)
     if plan.blocks < 1 or plan.iterations < 1:
         raise BadInput("--pairs and --iterations", "are numbers from 1")
     if os.path.lexists(place):

@@ -106,7 +106,6 @@ def capture(
         with launch.signals_held() as mask:
             ended = launch.run(found.path, request.command, inside, mask, watch.begin if folder else None)
             bundle.keep = True
-            progress("writing the bundle")
             seen = (
                 logs.collect(folder, bundle.folder / "edge", compress=request.compress)
                 if folder
@@ -122,7 +121,6 @@ def capture(
             }
             _write(bundle.folder, request, facts, started, ended, watch.sampler, seen)
             bundle.publish()
-    progress("")
     return done
 
 
@@ -149,22 +147,28 @@ def _check(request: Request) -> None:
     for option, value, choices in (
         ("--level", request.level, LEVELS),
         ("--timing", request.timing, TIMINGS),
-        ("--host-role", request.role or "dev", ROLES),
         ("--runtime", request.runtime, RUNTIMES),
     ):
         if value not in choices:
             raise BadInput(option, f"is {value!r}; one of {', '.join(choices)}")
     if request.timing != "asis" and request.level != LEVELS[-1]:
         raise BadInput("--timing", "is for level edge: no other level touches the queues")
-    if request.role and not request.host:
-        raise BadInput("--host-role", "needs --host NAME: a role belongs to a host")
-    if request.host is not None and clean(request.host) != request.host:
-        raise BadInput("--host", "says whose machine this is; give it a public name")
+    check_host(request.host, request.role)
     if request.warm_up is not None and request.warm_up < 0:
         raise BadInput("--warm-up", "is a number of steps, from 0")
-    for option, text in (("--host", request.host), ("--engine", request.engine), ("--note", request.note)):
+    for option, text in (("--engine", request.engine), ("--note", request.note)):
         if text is not None and not text.strip():
             raise BadInput(option, "is empty")
+
+
+def check_host(name: str | None, role: str | None) -> None:
+    """Raises ``BadInput`` where host and role cannot stand in a bundle."""
+    if role is not None and role not in ROLES:
+        raise BadInput("--host-role", f"is {role!r}; one of {', '.join(ROLES)}")
+    if role and not name:
+        raise BadInput("--host-role", "needs --host NAME: a role belongs to a host")
+    if name is not None and (not name.strip() or clean(name) != name):
+        raise BadInput("--host", "is empty, or says whose machine this is; give it a public name")
 
 
 def _refuse_busy(environment: Mapping[str, str]) -> list[quiet.Check]:
@@ -254,6 +258,7 @@ def _capture_facts(
         facts["ended_by_signal"] = signal.Signals(ended.signal).name
     if watch.sampler is not None:
         facts["memory_sampling"] = watch.sampler.facts()
+        facts["descendants_still_running"] = len(watch.sampler.tree.alive())
         facts["runtime_libraries"] = ", ".join(done.libraries) or "none seen"
     if request.level == LEVELS[-1]:
         facts["edge"] = {

@@ -1,0 +1,136 @@
+"""The tracer experiment on a real runtime, small: every treatment is in effect, and a tracer that grows shows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundles import ask, read_in
+from capturing import compile
+from shim.ur_captures import build_shim
+
+from akvsite.errors import BadInput
+from akvsite.experiments import Done, Plan, tracer
+from akvsite.experiments.tracer import NOTHING, SEGMENTS, SHIM, TEXT, VENDOR, Tracer
+from akvsite.manifest import load
+
+ITERATIONS = 4000
+KIB = 1024
+
+
+@pytest.fixture(scope="module")
+def shim() -> None:
+    build_shim()
+
+
+def test_one_loop_four_ways(akvsite: Any, shim: None, tmp_path: Path) -> None:
+    done = akvsite(
+        "experiment", "tracer", "--pairs", "1", "--iterations", str(ITERATIONS), "--seed", "1", "--json"
+    )
+    assert (done.code, done.err) == (0, "")
+    made = json.loads(done.out)
+    calls = made["shared"]["calls_per_iteration"]
+    assert 5 <= calls <= 15
+    numbers = {number["statistic"]: number for number in made["numbers"]}
+    # A loop on its own, three pairs with it, and two halves of two measures of four treatments.
+    assert len(numbers) == 1 + 3 + 2 * 2 * 4
+    assert all(number["n"] == 1 and number["refusal"] for number in numbers.values())
+
+    bundle = tmp_path / "captures/tracer"
+    facts = {f"{f.part}.{f.key}": f.value for f in load(bundle).facts}
+    assert facts["software.intel-sycl-rt"].startswith("2025.3")
+    assert facts["capture.shared.text_trace_went_to"] == "the null device"
+    recorded = [line for line in (facts[f"capture.runs.{n:03}"] for n in range(4)) if line.startswith(SHIM)]
+    assert len(recorded) == 1
+    assert int(recorded[0].rpartition("calls recorded ")[2]) >= calls * ITERATIONS
+
+    store = tmp_path / "akvsite.db"
+    read_in(store, bundle)
+    rows = ask(
+        store,
+        "SELECT t.treatment, max(m.anonymous_bytes) - min(m.anonymous_bytes) AS grown FROM memory_sample m"
+        " JOIN (SELECT DISTINCT process_id, treatment FROM trial) t ON t.process_id = m.process_id"
+        " GROUP BY m.process_id",
+    )
+    grown = {row["treatment"]: row["grown"] for row in rows}
+    assert len(rows) == len(grown) == 4
+    # About 950 bytes an iteration stay with the vendor's tracer; the first 2,000 find room that the heap has already.
+    assert grown[VENDOR] > 1000 * KIB
+    assert max(grown[SHIM], grown[NOTHING], grown[TEXT]) < 100 * KIB
+
+
+def test_numbers_are_those_of_the_runs() -> None:
+    """Two blocks of a loop of 10 calls an iteration, whose vendor tracer adds 7 and 9 ns and keeps 5 bytes a call."""
+    iterations, calls = 10 * SEGMENTS, 10
+    per_segment = iterations // SEGMENTS * calls
+
+    def run(time: int, growth: int) -> dict[str, Any]:
+        trials = [["loop", n, time * per_segment] for n in range(SEGMENTS)]
+        return {"trials": trials, "memory": [[n, growth * per_segment * n, 0] for n in range(SEGMENTS + 1)]}
+
+    blocks = [[NOTHING, SHIM, VENDOR, TEXT], [TEXT, VENDOR, SHIM, NOTHING]]
+    times = {NOTHING: 100, SHIM: 101, VENDOR: 107, TEXT: 900}
+    results = [
+        run(times[t] + 2 * (i and t == VENDOR), 5 * (t == VENDOR))
+        for i, block in enumerate(blocks)
+        for t in block
+    ]
+    plan = Plan(blocks=2, iterations=iterations)
+    done = Done(Tracer(), plan, {"calls_per_iteration": calls}, 1, blocks, results, Path())
+    numbers = Tracer().numbers(done)
+    vendor = numbers[f"added time a call of looking, {VENDOR}"]
+    assert (vendor.value, vendor.dots, vendor.n) == (8, (7, 9), 2)
+    assert vendor.low is not None and vendor.low < 0 < 8  # two pairs: a wide band
+    assert vendor.assumes == "pairs independent, interleaved as ABBA"
+    growth = numbers[f"growth of resident memory a call, second half, {VENDOR}"]
+    assert (growth.value, growth.unit) == (5, "bytes") and "pages" in growth.assumes
+    assert numbers[f"growth of anonymous memory a call, first half, {VENDOR}"].value == 0
+
+
+def test_a_treatment_that_is_not_in_effect_stops_the_experiment(tmp_path: Path) -> None:
+    source = tmp_path / "empty.c"
+    source.write_text("int nothing;\n")
+    compile(tmp_path / "libakv_ur.so", "-shared", "-fPIC", source)
+    plan, work = Plan(iterations=20), tmp_path / "run"
+    work.mkdir()
+    with pytest.raises(BadInput, match="recorded no call"):
+        Tracer().run(SHIM, plan, work, {}, {"AKVSITE_SHIM": str(tmp_path)})
+
+
+def test_tracers_from_outside_do_not_reach_the_loop(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    outside = {
+        "SYCL_UR_TRACE": "2", "XPTI_TRACE_ENABLE": "1", "UR_ENABLE_LAYERS": "UR_LAYER_TRACING", "LD_PRELOAD": "x.so",
+        "ZE_ENABLE_TRACING_LAYER": "1", "OMP_NUM_THREADS": "1", "AKV_DIR": "x",
+    }  # fmt: skip
+    made = Tracer()._environment(NOTHING, tmp_path / "env/bin/python", tmp_path, outside)
+    assert made == {
+        "AKV_LEVEL": "off", "OMP_NUM_THREADS": "1", "OCL_ICD_FILENAMES": "libintelocl.so",
+        "LD_LIBRARY_PATH": str(tmp_path / "env/lib"),
+    }  # fmt: skip
+
+
+def test_a_device_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
+    """The loop ends with 75 twice, then runs."""
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/tries\n[ $(wc -l < {tmp_path}/tries) -gt 2 ] || exit 75\n"
+        'echo \'{"pid": 1, "trials": [], "memory": [], "mapped": ["libur_loader.so.0"]}\' > "$4"\n'
+    )
+    python.chmod(0o755)
+    result = Tracer().run(NOTHING, Plan(), tmp_path, {}, {"AKVSITE_SYCL_PYTHON": str(python)})
+    assert result["facts"] == {"device made again": 2}
+    python.write_text("#!/bin/sh\necho 'no such device' >&2; exit 75\n")
+    with pytest.raises(BadInput, match="ended with 75: no such device"):
+        Tracer().run(NOTHING, Plan(), tmp_path, {}, {"AKVSITE_SYCL_PYTHON": str(python)})
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    missing = {"AKVSITE_SYCL_PYTHON": str(tmp_path / "python")}
+    with pytest.raises(BadInput, match="AKVSITE_SYCL_PYTHON"):
+        Tracer().python(missing)
+    with pytest.raises(BadInput, match="--iterations"):
+        Tracer().prepare(Plan(iterations=tracer.SEGMENTS - 1), {})
+    with pytest.raises(BadInput, match="make shim"):
+        Tracer().prepare(Plan(), {"AKVSITE_SHIM": str(tmp_path)})
