@@ -516,6 +516,27 @@ def _tell(line: str) -> None:
     print(f"akvsite: {visible(line)}", file=sys.stderr)
 
 
+@app.command(epilog="Example: akvsite scan captures/edge/ur-4711.akvlog --engine python")
+def scan(
+    paths: Annotated[list[Path], typer.Argument(help="Akvlog files, Unified Runtime text logs, or folders.")],
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="rust or python; without it rust, where it is installed.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """What a shim or a tracer wrote: records, lost and open ones, the time span, calls by name. All are counts."""
+    from akvsite.scan import summary
+
+    found = [summary.summarise(path, engine) for path in summary.find(paths)]
+    if json:
+        _json(found)
+        return
+    for each in found:
+        for line in summary.lines(each):
+            _say(line)
+        _print(each["calls"])
+
+
 @app.command(epilog="Example: akvsite doctor")
 def doctor(store: StoreFile = STORE, json: AsJson = False) -> None:
     """Whether what the commands need is there, and what a store holds. Says what to do about what is not."""

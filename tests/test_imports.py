@@ -104,5 +104,5 @@ def test_what_is_imported_is_declared() -> None:
         for m in outside.modules
         if "." not in m and m != "akvsite" and m not in sys.stdlib_module_names and m != "__future__"
     }
-    optional = {"torch", "dpctl"}
+    optional = {"torch", "dpctl", "akvscan"}
     assert {names.get(m, m) for m in used - optional} <= declared

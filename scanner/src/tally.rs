@@ -46,7 +46,8 @@ pub fn tally(file: &File, slots: Slots, piece: Piece) -> io::Result<Found> {
             }
         }
     })?;
-    let names = (0..).zip(names).filter(|&(_, count)| count > 0).collect();
+    let named = names.into_iter().enumerate().filter(|&(_, count)| count > 0);
+    let names = named.map(|(id, count)| (id as u16, count)).collect();
     let (first_ns, last_ns) = if last > 0 { (Some(first), Some(last)) } else { (None, None) };
     Ok(Found { kinds, names, attached, unknown_words, first_ns, last_ns })
 }

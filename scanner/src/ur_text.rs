@@ -266,8 +266,11 @@ fn arrow(line: &[u8]) -> Option<(usize, bool, &[u8], &[u8])> {
     })
 }
 
-/// `begin(id) - name(` or `end(id) - name(`: whether it begins, id, name and what follows.
-fn marked(line: &[u8]) -> Option<(bool, &[u8], &[u8], &[u8])> {
+/// Whether it begins, id, name and what follows.
+type Marked<'a> = (bool, &'a [u8], &'a [u8], &'a [u8]);
+
+/// `begin(id) - name(` or `end(id) - name(`.
+fn marked(line: &[u8]) -> Option<Marked<'_>> {
     let (begins, rest) = match line.strip_prefix(b"begin(") {
         Some(rest) => (true, rest),
         None => (false, line.strip_prefix(b"end(")?),

@@ -49,10 +49,13 @@ def akvlog_by(engine: str, path: Path, rows: int) -> list[Any]:
 
 
 def text_by(engine: str, path: Path, rows: int) -> list[Any]:
-    with scan.read_ur_text(path, engine) as log:
-        assert log.engine == engine
-        stream = ipc(log.batches(rows), log.table().schema)
-        return [stream, log.counts]
+    try:
+        with scan.read_ur_text(path, engine) as log:
+            assert log.engine == engine
+            stream = ipc(log.batches(rows), log.table().schema)
+            return [stream, log.counts]
+    except BadInput as refused:
+        return [str(refused)]
 
 
 def same(by: Any, path: Path, rows: int) -> list[Any]:
