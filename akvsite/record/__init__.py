@@ -1,5 +1,5 @@
 """The instrument's launcher: host facts, the command at a capture level, memory over time, and the bundle."""
 
-from akvsite.record.capture import NO_CALLS, ROLES, RUNTIMES, TIMINGS, Captured, Request, capture, check_host
+from akvsite.record._capture import NO_CALLS, ROLES, RUNTIMES, TIMINGS, Captured, Request, capture, check_host
 
 __all__ = ["NO_CALLS", "ROLES", "RUNTIMES", "TIMINGS", "Captured", "Request", "capture", "check_host"]

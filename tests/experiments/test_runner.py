@@ -180,6 +180,11 @@ def test_requests_that_cannot_be_met(tmp_path: Path) -> None:
     assert experiments.names()
 
 
+def test_the_command_line_names_what_there_is(akvsite: Any) -> None:
+    akvsite("experiment", "nothing").refused("nothing", "no such experiment", "tracer")
+    akvsite("experiment", "tracer", "--host-role", "proof").refused("--host-role", "--host NAME")
+
+
 def test_killed_at_any_run_it_goes_on(tmp_path: Path) -> None:
     """A program that ends with SIGKILL in its third run, begun again until it is through."""
     program = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import signal
@@ -286,3 +287,19 @@ def test_it_runs_from_a_checkout_with_few_packages(tmp_path: Path) -> None:
 def test_json_says_what_there_is(capture: Capture) -> None:
     done: dict[str, Any] = capture("runner", ["sh", "-c", "exit 4"], "--json").summary
     assert (done["code"], done["ended"], done["calls"]) == (4, "exit 4", None)
+
+
+def test_what_was_recorded_stays_where_the_bundle_cannot_be_finished(
+    akvsite: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from akvsite.record import _capture
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_capture, "write_table", full)
+    line = akvsite("capture", "--level", "runner", "--name", "run", "--", "touch", "ran").refused(
+        "No space left"
+    )
+    assert ".run.partial" in line
+    assert Path("captures/.run.partial").is_dir() and Path("ran").exists()
