@@ -22,6 +22,10 @@ ADDS = {
 }
 
 
+#: The word of ``run.clock`` for device times that no clock model has brought to the host's axis.
+UNCONVERTED = "device clock, not converted"
+
+
 @dataclass(frozen=True)
 class Run:
     """One run as its pages see it."""
@@ -102,6 +106,8 @@ class Run:
     def clock_line(self) -> str:
         if self.clock == "vendor, unproven":
             return "device to host by the vendor, unproven"
+        if self.clock == UNCONVERTED:
+            return "device clock, not converted: no host time may be compared with it"
         if self.clock == "host only" or not self.listed["intervals"]:
             return "host only"
         return "unproven: the capture does not say how device times were made"

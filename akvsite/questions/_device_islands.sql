@@ -5,12 +5,13 @@
 -- @run_id       the run
 -- @process_id   the process
 -- @device       the device
+-- @clock        `device` where its times are the device's own clock, not converted; else NULL
 -- @lane         `all`, `kernel`, `copy`, `fill` or `communication`
 -- @start_ns     when the interval began, ns
 -- @end_ns       when it ended, ns
 -- @covered_to   the latest end before it on that lane, ns; NULL for the first
-SELECT d.run_id, d.process_id, d.device, l.lane, d.start_ns, d.end_ns,
-       max(d.end_ns) OVER (PARTITION BY d.run_id, d.process_id, d.device, l.lane ORDER BY d.start_ns, d.end_ns DESC
+SELECT d.run_id, d.process_id, d.device, d.clock, l.lane, d.start_ns, d.end_ns,
+       max(d.end_ns) OVER (PARTITION BY d.run_id, d.process_id, d.device, d.clock, l.lane ORDER BY d.start_ns, d.end_ns DESC
                            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered_to
 FROM level3_device d
 JOIN (SELECT 'all' AS lane UNION ALL SELECT 'kernel' UNION ALL SELECT 'copy' UNION ALL SELECT 'fill' UNION ALL SELECT 'communication') l

@@ -6,9 +6,10 @@
 -- @run_id      the run
 -- @process_id  the process
 -- @device      the device
+-- @clock       `device` where its times are the device's own clock, not converted; else NULL
 -- @from_ns     end of the record before, ns
 -- @to_ns       start of the record after, ns
 -- @gap_ns      the gap, ns
-SELECT run_id, process_id, device, covered_to AS from_ns, start_ns AS to_ns, start_ns - covered_to AS gap_ns
+SELECT run_id, process_id, device, clock, covered_to AS from_ns, start_ns AS to_ns, start_ns - covered_to AS gap_ns
 FROM _device_islands
 WHERE lane = 'all' AND start_ns > covered_to

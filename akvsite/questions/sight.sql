@@ -2,7 +2,7 @@
 --
 -- Only where every call has its records and every record its call, and nothing says that a record may be missing: no
 -- file cut short, nothing in quarantine, no record without an end, no record of a kind that is not counted as work, no
--- graph replay (how many records a replay leaves is not in a capture). One reason is enough for "unknown".
+-- graph replay (how many records a replay leaves is not in a capture), nothing that a recorder lost or only counted. One reason is enough for "unknown".
 --
 -- @run_id   the run
 -- @full     1 where everything is there, as far as the capture can tell; 0 where idle is unknown
@@ -26,6 +26,14 @@ FROM (
                    THEN 'some device records are of a kind that is not counted as work'
                WHEN EXISTS (SELECT 1 FROM level4_edge c WHERE c.run_id = r.id AND c.kind = 'graph replay')
                    THEN 'how many records a graph replay leaves is not in the capture'
+               WHEN EXISTS (SELECT 1 FROM ingest_count n JOIN ingest i ON i.id = n.ingest_id
+                            WHERE i.run_id = r.id AND (n.fate GLOB 'lost:*' OR n.fate GLOB 'hole:*' OR n.fate GLOB 'missing:*'
+                                                       OR n.fate GLOB 'never read:*' OR n.fate GLOB 'written over*'))
+                   THEN 'a recorder lost records'
+               WHEN EXISTS (SELECT 1 FROM ingest_count n JOIN ingest i ON i.id = n.ingest_id
+                            WHERE i.run_id = r.id AND n.fate GLOB 'counted only:*'
+                              AND (n.what GLOB '*Enqueue*' OR n.what GLOB '*Launch*' OR n.what GLOB '*Mem[cs]*'))
+                   THEN 'calls that may put work on a queue were only counted'
                ELSE '' END AS because
     FROM run r
 )

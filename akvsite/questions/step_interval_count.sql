@@ -1,4 +1,4 @@
--- How many device records belong to each step, by the id of their call?
+-- How many device records belong to each step, by their call?
 --
 -- @run_id     the run
 -- @step_id    the step

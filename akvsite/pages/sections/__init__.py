@@ -1,3 +1,6 @@
 """Parts of the run page, one file each, in the order in which ``ORDER`` names them."""
 
-ORDER = ("steps", "host", "device", "timeline", "calls", "requests", "trials", "records", "facts")
+ORDER = (
+    "steps", "host", "device", "timeline", "call_timeline", "calls", "waits", "agreement", "handles", "memory", "requests",
+    "trials", "recorder", "records", "facts",
+)  # fmt: skip

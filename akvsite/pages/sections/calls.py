@@ -6,46 +6,126 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands
-from akvsite.estimate import written
-from akvsite.pages._html import Cell, code, counted, table, text
+from akvsite.estimate import Estimate, written
+from akvsite.pages import Record
+from akvsite.pages._html import Cell, code, counted, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Runtime calls"
 
 TOP = 12
 LISTED = 40
+LONGEST = 15
+
+#: How the rows of a source came about, and how its calls and device records are associated.
+_ABOUT = {
+    "vendor": "As the vendor's tracer recorded them. Calls and device records are associated by correlation id",
+    "shim": "As our own recorder saw them, around the call. Calls and device records are associated by the handle of the call's "
+    "event, or by way of the same call in the vendor's trace",
+}
 
 
 def write(run: Run) -> str:
-    listed = run.desk.ask("call_cost", run_id=run.id, order="-host_ns,name", limit=LISTED)
+    listed = run.desk.ask("call_cost", run_id=run.id, order="-host_ns,name")
     if not listed:
         return ""
-    rows = []
-    for row in listed[:TOP]:
-        durations = run.desk.columns(
-            "call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns"
-        )["duration_ns"]
-        for p in (0.5, 0.99):
-            number = estimators.quantile(durations.astype(np.int64), p, unit="ns")
-            rows.append(bands.Row(row["name"], run.marked(number), f"p{round(100 * p)}"))
+    sources = sorted({r["source"] for r in listed}, key=lambda s: (s != "vendor", s))
+    parts = []
+    if len(sources) > 1:
+        parts.append(
+            "\n" + text("Two tools recorded calls of this run. Their rows may be the same calls, so they are never added up.") + "\n"
+        )  # fmt: skip
+    for number, source in enumerate(sources):
+        if len(sources) > 1:
+            parts.append(f"\n### {text(source.capitalize())}\n")
+        own = [r for r in listed if r["source"] == source]
+        parts.append(_source(run, source, own, f"-{source}" if number else ""))
+    parts += [_longest(run), _never_returned(run)]
+    return "\n".join(part for part in parts if part)
+
+
+def _source(run: Run, source: str, every: list[Record], suffix: str) -> str:
+    listed = every[:LISTED]
+    numbers = {row["name"]: _numbers(run, row) for row in listed[:TOP]}
+    rows = [bands.Row(name, number, label) for name, own in numbers.items() for label, number in own.items()]
+    nested = sum(r["nested_calls"] for r in every)
+    notes = [f"calls by the {source}; largest sums first"]
+    if nested:
+        notes.append(f"{nested:,} calls lie inside another one, whose time holds theirs")
     chart = bands.draw(
-        "How long do the runtime calls take that cost the host most?", rows,
-        run.footer(notes=(f"calls by the {' and the '.join(sorted({r['source'] for r in listed}))}; largest sums first",)),
+        "How long do the runtime calls take that cost the host most?", rows, run.footer(notes=tuple(notes)),
         axis="time inside a call",
     )  # fmt: skip
     whole = table(
-        ["call", "kind", "source", "calls", "host time, sum", "calls with device records", "device records", "their durations, sum"],
+        ["call", "kind", "calls", "never returned", "host time, sum", "p50", "p99", "longest", "calls with device records", "device records", "their durations, sum"],
         [
             [
-                Cell(code(r["name"], 60), r["name"]), r["kind"], r["source"], counted(r["calls"]), Cell(text(written(r["host_ns"], "ns")), r["host_ns"]) if r["host_ns"] is not None else None,
+                Cell(code(r["name"], 60), r["name"]), r["kind"], counted(r["calls"]), counted(r["open_calls"]), _total(r["host_ns"]),
+                *_written(numbers.get(r["name"])), _total(r["longest_ns"]),
                 Cell(text(f"{r['calls_linked']:,} of {r['calls']:,}"), r["calls_linked"]), counted(r["intervals"]),
-                Cell(text(written(r["device_ns"], "ns")), r["device_ns"]) if r["device_ns"] is not None else Cell("none"),
+                _total(r["device_ns"]),
             ]
             for r in listed
         ],
-        caption=f"Up to {LISTED} names, largest sums first; each call counts once, however many device records carry its id",
+        caption=f"Up to {LISTED} of {number_of(len(every), 'name')}, largest sums first; each call counts once, however many device records belong to it",
     )  # fmt: skip
-    return (
-        "\n" + text("Calls and device records are associated by correlation id. That two records carry one id does not say that one waited for the other.") + "\n\n"
-        + run.desk.figure(run.page, "calls", chart, "call_time") + whole
+    about = f"{_ABOUT.get(source, 'As the capture has them')}. That two records belong together does not say that one waited for the other."
+    return f"\n{text(about)}\n\n" + run.desk.figure(run.page, f"calls{suffix}", chart, "call_time") + whole
+
+
+def _numbers(run: Run, row: Record) -> dict[str, Estimate]:
+    durations = run.desk.columns(
+        "call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns,call_id"
+    )["duration_ns"].astype(np.int64)
+    return {
+        f"p{round(100 * p)}": run.marked(estimators.quantile(durations, p, unit="ns")) for p in (0.5, 0.99)
+    }
+
+
+def _written(numbers: dict[str, Estimate] | None) -> list[Cell]:
+    if numbers is None:
+        return [Cell("not among the largest sums")] * 2
+    return [Cell(text(number.text()), number.value) for number in numbers.values()]
+
+
+def _total(ns: int | None) -> Cell:
+    return Cell("none") if ns is None else Cell(text(written(ns, "ns")), ns)
+
+
+def _longest(run: Run) -> str:
+    rows = run.desk.ask("call_time", run_id=run.id, order="-duration_ns,call_id", limit=LONGEST)
+    if not rows:
+        return ""
+    several = len({r["source"] for r in rows}) > 1
+    return "\n### The longest calls\n" + table(
+        ["call", "kind", "thread", "time inside it", *(["recorded by"] if several else [])],
+        [
+            [
+                Cell(code(r["name"], 60), r["name"]), r["kind"], r["thread"] or "unknown", _total(r["duration_ns"]),
+                *([r["source"]] if several else []),
+            ]
+            for r in rows
+        ],
+        caption=f"The {len(rows)} longest, each as it was recorded: one call, no estimate",
+    )  # fmt: skip
+
+
+def _never_returned(run: Run) -> str:
+    rows = run.desk.ask("open_call", run_id=run.id, order="start_ns,name", limit=LISTED)
+    if not rows:
+        return ""
+    about = (
+        "These calls were entered, and no return of them is on record: the process hung or ended inside them, or its recorder "
+        "stopped. How long they were open is known to the last record of their process."
+    )
+    return f"\n### Entered and never returned\n\n{text(about)}\n" + table(
+        ["call", "kind", "process", "thread", "queue", "open for at least"],
+        [
+            [
+                Cell(code(r["name"], 60), r["name"]), r["kind"], f"pid {r['pid']}", r["thread"] or "unknown",
+                r["queue"] or "none named", _total(r["open_ns"]),
+            ]
+            for r in rows
+        ],
+        caption=f"Up to {LISTED}, in the order in which they were entered",
     )  # fmt: skip

@@ -22,7 +22,15 @@ def write(run: Run) -> str:
     if not lanes:
         return _nothing_seen(run)
     return "\n".join(
-        [_sight(run), _time(run, lanes), _gaps(run, lanes), _kernels(run), _delay(run), _operators(run)]
+        [
+            _sight(run),
+            _time(run, lanes),
+            _gaps(run, lanes),
+            _kernels(run),
+            _delay(run),
+            _device_delay(run),
+            _operators(run),
+        ]
     )
 
 
@@ -48,11 +56,16 @@ def _sight(run: Run) -> str:
     return "\n### What was seen\n" + table(["direction", "kind", "seen", "missing"], rows)
 
 
-def _by_device(lanes: list[Record]) -> dict[tuple[int, str], dict[str, Record]]:
-    found: dict[tuple[int, str], dict[str, Record]] = {}
+def _by_device(lanes: list[Record]) -> dict[tuple[int, str, str], dict[str, Record]]:
+    found: dict[tuple[int, str, str], dict[str, Record]] = {}
     for lane in lanes:
-        found.setdefault((lane["process_id"], lane["device"]), {})[lane["lane"]] = lane
+        found.setdefault((lane["process_id"], lane["device"], _clock(lane)), {})[lane["lane"]] = lane
     return found
+
+
+def _clock(row: Record) -> str:
+    """What is said beside times that are on the device's own clock."""
+    return " (its own clock, not converted)" if row["clock"] else ""
 
 
 def _processes(run: Run) -> dict[int, str]:
@@ -65,7 +78,7 @@ def _processes(run: Run) -> dict[int, str]:
 def _time(run: Run, lanes: list[Record]) -> str:
     processes = _processes(run)
     rows = []
-    for (process, device), by_lane in _by_device(lanes).items():
+    for (process, device, clock), by_lane in _by_device(lanes).items():
         whole = by_lane["all"]
         span = whole["last_ns"] - whole["first_ns"]
         kernel, copy = by_lane.get("kernel"), by_lane.get("copy")
@@ -78,7 +91,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
             )
         rows.append(
             [
-                f"{processes.get(process, process)} · device {device}",
+                f"{processes.get(process, process)} · device {device}{clock}",
                 _total(span), _total(whole["union_ns"]), _covered(run, kernel, "kernel"), _covered(run, copy, "copy"),
                 _total(shared) if shared is not None else Cell("unknown" if not (kernel or copy) else "one kind only"),
                 Cell(text(f"{written(whole['sum_ns'], 'ns')} (a sum over queues)"), whole["sum_ns"]),
@@ -91,7 +104,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
     )
     queues = run.desk.ask("device_queues", run_id=run.id, order="process_id,device,queue,kind")
     queue_rows = [
-        [processes.get(q["process_id"], str(q["process_id"])), q["device"], q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
+        [processes.get(q["process_id"], str(q["process_id"])), q["device"] + _clock(q), q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
          _bytes(q)]
         for q in queues[:200]
     ]  # fmt: skip
@@ -156,8 +169,13 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
         for g in run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
         if g["gap_ns"] > least
     ]
-    origin = min(lane["first_ns"] for lane in lanes)
-    rows = [[g["device"], _total(g["from_ns"] - origin), _total(g["gap_ns"])] for g in gaps]
+    origin = {
+        c: min(lane["first_ns"] for lane in lanes if lane["clock"] == c) for c in {x["clock"] for x in lanes}
+    }
+    rows = [
+        [g["device"] + _clock(g), _total(g["from_ns"] - origin[g["clock"]]), _total(g["gap_ns"])]
+        for g in gaps
+    ]
     return (
         f"\n### Gaps\n\nThe longest stretches without a device record, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
         "The two ends are read on one device clock; "
@@ -174,9 +192,9 @@ def _kernels(run: Run) -> str:
         return ""
     top = listed[:TOP]
     rows = []
-    for kind, name in [(r["kind"], r["name"]) for r in top]:
+    for kind, name, clock in [(r["kind"], r["name"], r["clock"]) for r in top]:
         durations = run.desk.columns(
-            "interval", run_id=run.id, kind=kind, name=name, order="start_ns,interval_id"
+            "interval", run_id=run.id, kind=kind, name=name, clock=clock, order="start_ns,interval_id"
         )["duration_ns"]
         kept = np.array([d for d in durations.tolist() if d is not None and d == d], dtype=np.int64)
         rows.append(bands.Row(name, run.marked(estimators.quantile(kept, 0.5, unit="ns"))))
@@ -187,7 +205,7 @@ def _kernels(run: Run) -> str:
     full = table(
         ["kind", "name", "records", "sum of durations", "with a call", "bytes"],
         [
-            [r["kind"], Cell(code(r["name"], 90), r["name"][:200]), counted(r["intervals"]), _total(r["sum_ns"]),
+            [r["kind"] + _clock(r), Cell(code(r["name"], 90), r["name"][:200]), counted(r["intervals"]), _total(r["sum_ns"]),
              Cell(text(f"{r['linked']:,} of {r['intervals']:,}"), r["linked"]),
              _bytes(r)]
             for r in listed
@@ -221,6 +239,31 @@ def _delay(run: Run) -> str:
         )
         + "\n\n"
         + run.desk.figure(run.page, "delay", chart, "launch_delay")
+    )
+
+
+def _device_delay(run: Run) -> str:
+    columns = run.desk.columns("device_delay", run_id=run.id, order="kind,submitted_ns")
+    samples = {}
+    for kind, values in grouped(columns, "kind", "submitted_ns").items():
+        known = [int(v) for v in values.tolist() if v is not None and v == v]
+        if known:
+            samples[f"{kind} records"] = known
+    if not samples:
+        return ""
+    chart = distribution.draw(
+        "How long after it was submitted does a device record begin, by the device's own clock?", samples,
+        run.footer(method="empirical distribution of device records", seen=run.seen(), device=True),
+        unit="ns", axis="start minus submitted, one clock",
+    )  # fmt: skip
+    return (
+        "\n### From submission to start\n\n"
+        + text(
+            "Both times are as the runtime gives them for the event of the call, on the device's own clock. How long the way from the "
+            "call to the submission is cannot be told from it."
+        )
+        + "\n\n"
+        + run.desk.figure(run.page, "device-delay", chart, "device_delay")
     )
 
 

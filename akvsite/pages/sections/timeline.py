@@ -19,13 +19,11 @@ WITHOUT_STEPS = 2_000
 
 
 def write(run: Run) -> str:
-    step = _middle_step(run)
+    step = middle_step(run)
     if step is not None:
         rows = run.desk.ask("interval", run_id=run.id, step_id=step["step_id"], order="start_ns,interval_id")
         what = f"step {step['number']}" if step["number"] is not None else step["name"]
-        why = (
-            f"{what}: the middle one of those with device records, which belong to it by the id of their call"
-        )
+        why = f"{what}: the middle one of those with device records, which belong to it by their call"
     else:
         rows = run.desk.ask("interval", run_id=run.id, order="start_ns,interval_id", limit=WITHOUT_STEPS)
         why = f"the first {len(rows):,} device records: no step is known for them"
@@ -33,6 +31,10 @@ def write(run: Run) -> str:
     rows = [r for r in rows if r["start_ns"] is not None]
     if not rows:
         return ""
+    # Times of two clocks have no place on one axis.
+    clock = Counter(r["clock"] for r in rows).most_common(1)[0][0]
+    other = sum(r["clock"] != clock for r in rows)
+    rows = [r for r in rows if r["clock"] == clock]
     origin = min(r["start_ns"] for r in rows)
     rows, left_out = _fullest_lanes(rows)
     lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
@@ -40,7 +42,7 @@ def write(run: Run) -> str:
     rows.sort(key=lambda r: (place[r["device"], r["kind"] != "kernel", r["kind"], r["queue"]], r["start_ns"]))
     intervals = [
         timeline.Interval(
-            lane=f"device {r['device']} · {r['kind']} · queue {r['queue']}",
+            lane=f"device {r['device']}{_clock(r)} · {r['kind']} · queue {r['queue']}",
             kind=r["kind"],
             start_ns=r["start_ns"] - origin,
             end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
@@ -55,13 +57,17 @@ def write(run: Run) -> str:
             method=f"{len(rows)} device records, one counter stamps all of them",
             seen=run.seen(),
             device=True,
-            notes=(why, *left_out),
+            notes=(why, *left_out, *((f"{other} records on another clock are not drawn",) if other else ())),
         ),
         origin="first device record shown, device clock",
     )
     return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(
         run.page, "timeline", chart, "interval"
     )
+
+
+def _clock(row: Record) -> str:
+    return " (its own clock)" if row["clock"] else ""
 
 
 def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
@@ -76,6 +82,7 @@ def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
     )
 
 
-def _middle_step(run: Run) -> dict[str, object] | None:
+def middle_step(run: Run) -> Record | None:
+    """The middle one of the steps that device records belong to; None where there is none."""
     with_records = run.desk.ask("step_interval_count", run_id=run.id, warm_up=0, order="start_ns,step_id")
     return with_records[len(with_records) // 2] if with_records else None

@@ -1,0 +1,72 @@
+"""One step on the host's axis: runtime calls in their threads. The device's records of it are on the chart before."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from akvsite.charts import timeline
+from akvsite.pages import Record
+from akvsite.pages._html import text
+from akvsite.pages._run import UNCONVERTED, Run
+from akvsite.pages.sections.timeline import middle_step
+
+TITLE = "Calls on the host's axis"
+
+#: Lanes in one chart, and calls where no step bounds them.
+LANES = 24
+WITHOUT_STEPS = 600
+MOST = 20_000
+
+
+def write(run: Run) -> str:
+    step = middle_step(run)
+    if step is not None:
+        what = f"step {step['number']}" if step["number"] is not None else str(step["name"])
+        rows = run.desk.ask(
+            "runtime_call", run_id=run.id, step_id=step["step_id"], order="start_ns,call_id", limit=MOST
+        )
+        why = f"{what}: the middle one of those with device records"
+    else:
+        rows = run.desk.ask("runtime_call", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
+        what, why = "the first calls", f"the first {len(rows):,} calls: no step is known for device records"
+    if not rows:
+        return ""
+    origin = rows[0]["start_ns"]
+    sources = {r["source"] for r in rows}
+    lanes = Counter(_lane(r, sources) for r in rows)
+    shown = {lane for lane, _ in lanes.most_common(LANES)}
+    kept = sorted((r for r in rows if _lane(r, sources) in shown), key=lambda r: _lane(r, sources))
+    notes = [why]
+    if len(kept) < len(rows):
+        notes.append(
+            f"{LANES} of {len(lanes)} lanes, those with most calls; {len(rows) - len(kept)} calls are not drawn"
+        )
+    intervals = [
+        timeline.Interval(
+            lane=_lane(r, sources),
+            kind=r["kind"],
+            start_ns=r["start_ns"] - origin,
+            end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
+            name=r["name"],
+        )
+        for r in kept
+    ]
+    chart = timeline.draw(
+        f"Which runtime calls were made in {what}?",
+        intervals,
+        run.footer(method=f"{len(kept)} calls, by the host's clock", notes=tuple(notes)),
+        origin="start of the first call shown, host clock",
+    )
+    beside = (
+        " Its device records are on the device's own clock, on a chart of their own: no time there may be compared with one here."
+        if run.clock == UNCONVERTED and run.listed["intervals"]
+        else ""
+    )
+    return f"\n{text(why[0].upper() + why[1:] + '.' + beside)}\n\n" + run.desk.figure(
+        run.page, "call-timeline", chart, "runtime_call"
+    )
+
+
+def _lane(row: Record, sources: set[str]) -> str:
+    of_tool = f"{row['source']} · " if len(sources) > 1 else ""
+    return f"{of_tool}thread {row['thread'] or 'unknown'}" + (" · inside others" if row["nested"] else "")
