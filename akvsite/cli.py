@@ -404,7 +404,11 @@ def capture(
     name: Annotated[str, typer.Option("--name", help="Name of the run and of its folder.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of captures.")] = Path("captures"),
     timing: Annotated[
-        str, typer.Option("--timing", help="Timing events on the queues, at edge: on, off or asis.")
+        str,
+        typer.Option(
+            "--timing",
+            help="Timing events on the queues: on, off or asis. Set at edge; at other levels, what the command does itself.",
+        ),
     ] = "asis",
     host: Annotated[
         str | None, typer.Option("--host", help="Public name of the host, never its own.")

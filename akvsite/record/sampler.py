@@ -12,8 +12,8 @@ from akvsite.record.clean import Facts
 FIRST_INTERVAL_NS = 100_000_000
 #: A command that runs long is looked at less often: at this many rounds every second one is dropped and the interval doubles.
 MOST_ROUNDS = 4096
-#: Reading may take at most this part of the time: one in ...
-SHARE = 100
+#: Reading may take at most this part of the time: one in 20.
+SHARE = 20
 #: Processes of which samples are kept; a build may start thousands.
 MOST_PROCESSES = 1000
 MAPS_AT_MOST_EVERY_NS = 10_000_000_000

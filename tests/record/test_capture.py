@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import pty
 import signal
@@ -175,7 +176,6 @@ def test_the_command_gets_the_signal_states_of_a_plain_start(capture: Capture) -
 
 REFUSED: list[tuple[list[str], tuple[str, ...]]] = [
     (["--level", "all"], ("--level", "'all'", "off, runner, host, device, edge")),
-    (["--level", "runner", "--timing", "on"], ("--timing", "edge")),
     (["--level", "edge", "--timing", "maybe"], ("--timing", "'maybe'")),
     (["--level", "off", "--host-role", "proof"], ("--host-role", "--host NAME")),
     (["--level", "off", "--host", "a", "--host-role", "test"], ("--host-role", "'test'")),
@@ -247,8 +247,11 @@ def test_a_busy_host_is_not_called_proof(akvsite: Any, monkeypatch: pytest.Monke
     akvsite(*given, "--", "touch", "ran").refused("tracers switched on SYCL_UR_TRACE")
     monkeypatch.delenv("SYCL_UR_TRACE")
     assert not Path("ran").exists()
-    done = akvsite(*given, "--", "touch", "ran")
+    done = akvsite(*given, "--timing", "off", "--contract", "batch=1", "--", "touch", "ran")
     assert done.code == 0 and Path("ran").exists()
+    read_in(Path("akvsite.db"), Path("captures/run"))
+    (row,) = json.loads(akvsite("runs", "--json").out)
+    assert row["use"] == "speed"
     text = Path("captures/run/capture.toml").read_text()
     assert "at most 0.10" in text and 'role = "proof"' in text
 
