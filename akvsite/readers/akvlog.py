@@ -38,12 +38,15 @@ class Akvlog:
     LEVEL = "edge"
     EPOCH = False
 
+    def __init__(self, rows: int = scan.ROWS) -> None:
+        self._rows = rows
+
     def sniff(self, head: bytes, path: Path) -> bool:
         return head.startswith(MAGIC)
 
     def read(self, path: Path) -> Iterator[Part]:
         with scan.open_log(path) as log:
-            reading = _Reading(log)
+            reading = _Reading(log, self._rows)
             yield from reading.head()
             yield from reading.calls()
             yield from reading.waits()
@@ -56,8 +59,10 @@ class Akvlog:
 class _Reading:
     """One file, from its header to its counts. The steps of ``Akvlog.read``, in their order."""
 
-    def __init__(self, log: scan.Log) -> None:
+    def __init__(self, log: scan.Log, rows: int) -> None:
         self._log = log
+        #: Records of the file that one batch covers.
+        self._batch = rows
         entries = log.names
         self._entries = entries
         self._names = made.Names(entries)
@@ -81,7 +86,7 @@ class _Reading:
 
     def calls(self) -> Iterator[Part]:
         wanted = self._calls_with_times()
-        for batch in self._log.batches("calls"):
+        for batch in self._log.batches("calls", self._batch):
             rows = made.calls(batch, self._names, self._values)
             yield from self._rows("level4_edge", rows)
             opened = column(batch, "open").astype(bool)
@@ -96,7 +101,7 @@ class _Reading:
 
     def _calls_with_times(self) -> Words:
         """The indexes of the calls that have device records, in order."""
-        found = [column(batch, "call") for batch in self._log.batches("devices")]
+        found = [column(batch, "call") for batch in self._log.batches("devices", self._batch)]
         return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
 
     def _follow_events(self, batch: pa.RecordBatch) -> None:
@@ -138,8 +143,8 @@ class _Reading:
         self._events = Lifetimes()
         self._counts["event waited for, its maker known", "edge_wait"] += int(known.sum())
         self._counts["event waited for, its maker not known", "edge_wait"] += int(len(known) - known.sum())
-        for first in range(0, len(handles), scan.ROWS):
-            part = slice(first, first + scan.ROWS)
+        for first in range(0, len(handles), self._batch):
+            part = slice(first, first + self._batch)
             rows = {
                 "process": pa.array(np.zeros(len(handles[part]), np.int64)),
                 "call_id": pa.array(calls[part]),
@@ -151,7 +156,7 @@ class _Reading:
     def intervals(self) -> Iterator[Part]:
         timed = self._calls_of_intervals()
         device = self._device()
-        for batch in self._log.batches("devices"):
+        for batch in self._log.batches("devices", self._batch):
             given = column(batch, "result") == 0
             self._counts["device times", "the runtime did not give them"] += int(len(given) - given.sum())
             batch = batch.filter(pa.array(given))
@@ -177,7 +182,7 @@ class _Reading:
     def _kernel_names(self, handles: Words, at: Words) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
         """The name of each kernel handle (n,) that a call of index ``at`` (n,) ran."""
         named = Lifetimes()
-        for batch in self._log.batches("objects"):
+        for batch in self._log.batches("objects", self._batch):
             # A kernel is named before its handle is handed out, so the order of records is that of its life.
             named.made(column(batch, "handle"), column(batch, "index"), column(batch, "name_offset"))
         offsets, known = named.makers_of(handles, at)
@@ -190,12 +195,12 @@ class _Reading:
 
     def _device(self) -> str:
         """The one device whose clock was read; device records do not say theirs."""
-        found = {int(d) for batch in self._log.batches("clocks") for d in np.unique(column(batch, "device"))}
+        found = {int(d) for batch in self._log.batches("clocks", self._batch) for d in np.unique(column(batch, "device"))}
         found.discard(0)
         return made.handle_text(found.pop()) or made.NO_DEVICE if len(found) == 1 else made.NO_DEVICE
 
     def clocks(self) -> Iterator[Part]:
-        for batch in self._log.batches("clocks"):
+        for batch in self._log.batches("clocks", self._batch):
             given = column(batch, "result") == 0
             self._counts["clock reading", "the runtime did not give it"] += int(len(given) - given.sum())
             batch = batch.filter(pa.array(given))
