@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 
 use crate::piece::{
-    Block, CALL, CLOCK, Continuations, DEVICE, OBJECT, OPEN, Piece, Record, Slots, read_piece,
+    BLOCK, Block, CALL, CLOCK, Continuations, DEVICE, OBJECT, OPEN, Piece, Record, Slots, read_piece,
 };
 
 const WORDS_MOST: u64 = 6;
@@ -88,15 +88,8 @@ fn finish(table: Table, rows: Rows, lists: &mut Option<Lists>) -> Vec<ArrayRef> 
 
 fn calls(mut rows: Rows, lists: Lists) -> Vec<ArrayRef> {
     let count = rows.index.len();
-    // Each bit by bit: the inverse of one would have bits set behind the last row.
-    let opened = BooleanBuffer::collect_bool(count, |row| rows.kind[row] == OPEN);
-    let returned = BooleanBuffer::collect_bool(count, |row| rows.kind[row] != OPEN);
-    let known = (opened.count_set_bits() > 0).then(|| NullBuffer::new(returned));
-    // What lies under a null is zero, so that both engines write the same bytes.
-    for row in opened.set_indices() {
-        rows.words[2][row] = 0;
-        rows.result[row] = 0;
-    }
+    let any = memchr::memchr(OPEN, &rows.kind).is_some();
+    let (opened, known) = if any { mark_open(&mut rows) } else { (BooleanBuffer::new_unset(count), None) };
     let [_, enter, exit, _, queue, event, object, bytes] = rows.words;
     let mut columns: Vec<ArrayRef> = vec![
         array::<UInt64Type>(rows.index),
@@ -116,11 +109,25 @@ fn calls(mut rows: Rows, lists: Lists) -> Vec<ArrayRef> {
     columns
 }
 
+/// Which calls are open, and where exit and result are known.
+fn mark_open(rows: &mut Rows) -> (BooleanBuffer, Option<NullBuffer>) {
+    // Each bit by bit: the inverse of one would have bits set behind the last row.
+    let opened = BooleanBuffer::collect_bool(rows.kind.len(), |row| rows.kind[row] == OPEN);
+    let returned = BooleanBuffer::collect_bool(rows.kind.len(), |row| rows.kind[row] != OPEN);
+    // What lies under a null is zero, so that both engines write the same bytes.
+    for row in opened.set_indices() {
+        rows.words[2][row] = 0;
+        rows.result[row] = 0;
+    }
+    (opened, Some(NullBuffer::new(returned)))
+}
+
 /// What all tables take their columns from. Of `words`, 0 (the commit word) and 3 (thread and result) stay empty.
 #[derive(Default)]
 struct Rows {
-    /// Where the rows of this block are in it, and how many rows there were before it.
-    places: Vec<u32>,
+    /// Where the rows of this block are in it: `here` places; and how many rows there were before it.
+    places: Vec<u8>,
+    here: usize,
     before: usize,
     index: Vec<u64>,
     kind: Vec<u8>,
@@ -135,16 +142,25 @@ impl Rows {
     /// Take the records of these kinds; `most` is how many there may be in all blocks together.
     fn take(&mut self, block: &Block, kinds: RangeInclusive<u8>, most: usize) {
         self.before = self.index.len();
-        self.places.clear();
-        if block.kinds.iter().filter(|kind| kinds.contains(kind)).count() == 0 {
+        self.here = 0;
+        self.places.resize(BLOCK, 0);
+        // Without a branch for each record, so that several are looked at at once.
+        if !block.kinds.iter().fold(false, |any, kind| any | kinds.contains(kind)) {
             return;
+        }
+        for (place, kind) in (0..=u8::MAX).zip(block.kinds) {
+            self.places[self.here % BLOCK] = place;
+            self.here += usize::from(kinds.contains(kind));
         }
         if self.index.is_empty() {
             self.reserve(most);
         }
-        let these = (0..).zip(block.kinds).filter(|(_, kind)| kinds.contains(kind));
-        self.places.extend(these.map(|(place, _)| place));
         self.take_places(block);
+    }
+
+    /// Where the rows of this block are in it.
+    fn places(&self) -> &[u8] {
+        &self.places[..self.here]
     }
 
     fn reserve(&mut self, most: usize) {
@@ -161,7 +177,7 @@ impl Rows {
 
     /// Column by column: what each loop reads is in the cache, and what it writes is one run of memory.
     fn take_places(&mut self, block: &Block) {
-        let places = &self.places;
+        let places = &self.places[..self.here];
         let of =
             |take: fn(&Record) -> u64| places.iter().map(move |&place| take(&block.records[place as usize]));
         self.index.extend(places.iter().map(|&place| block.index(place as usize)));
@@ -203,7 +219,7 @@ impl Lists {
             let Some(list) = what.checked_sub(1).and_then(|sort| self.of.get_mut(sort as usize)) else {
                 return;
             };
-            let calls = rows.before + rows.places.partition_point(|&call| (call as usize) < place);
+            let calls = rows.before + rows.places().partition_point(|&call| (call as usize) < place);
             list.fill(calls);
             list.values.extend_from_slice(&record[2..2 + count as usize]);
         });

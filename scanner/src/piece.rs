@@ -14,7 +14,7 @@ pub const MOST_CONTINUATIONS: u64 = 256;
 /// Records of one read, 256 KiB: few calls of the system, and still in the second cache.
 const READ: u64 = 4096;
 /// Records of one block, 16 KiB: columns are made one after the other, and each finds it in the first cache.
-const BLOCK: usize = 256;
+pub const BLOCK: usize = 256;
 
 pub const OPEN: u8 = 1;
 pub const CALL: u8 = 2;
@@ -43,8 +43,9 @@ pub struct Piece {
 /// Records in a row, and the index of the first.
 pub struct Block<'a> {
     pub first: u64,
-    pub records: &'a [Record],
-    /// Their kinds; 0 where a slot holds no record of its index.
+    /// As many as there are `kinds`; what lies behind them means nothing.
+    pub records: &'a [Record; BLOCK],
+    /// The kind of each record; 0 where a slot holds none of its index.
     pub kinds: &'a [u8],
     /// Whether they are of the next piece, and here only because a call continues in them.
     pub ahead: bool,
@@ -59,30 +60,30 @@ impl Block<'_> {
 /// Hand the records of a piece over block by block; last the continuations that follow it directly, as a block that is
 /// `ahead`.
 pub fn read_piece(file: &File, slots: Slots, piece: Piece, mut take: impl FnMut(&Block)) -> io::Result<()> {
-    let ahead = piece.ahead.min(MOST_CONTINUATIONS);
-    let mut records = vec![[0u64; WORDS]; piece.count.min(READ).max(ahead) as usize];
-    let mut kinds = Vec::with_capacity(records.len());
+    let mut buffer = vec![[[0u64; WORDS]; BLOCK]; (piece.count.min(READ) as usize).div_ceil(BLOCK).max(1)];
+    let mut kinds = Vec::with_capacity(BLOCK);
     let mut done = 0;
     while done < piece.count {
-        let first = piece.first.wrapping_add(done);
-        let records = &mut records[..(piece.count - done).min(READ) as usize];
-        read(file, slots, first, records)?;
-        for (first, records) in
-            (0..).map(|n: u64| first.wrapping_add(n * BLOCK as u64)).zip(records.chunks(BLOCK))
-        {
-            read_kinds(&mut kinds, first, records);
+        let count = (piece.count - done).min(READ) as usize;
+        read(file, slots, piece.first.wrapping_add(done), &mut buffer.as_flattened_mut()[..count])?;
+        for (place, records) in (0..count).step_by(BLOCK).zip(&buffer) {
+            let first = piece.first.wrapping_add(done + place as u64);
+            read_kinds(&mut kinds, first, &records[..(count - place).min(BLOCK)]);
             take(&Block { first, records, kinds: &kinds, ahead: false });
         }
-        done += records.len() as u64;
+        done += count as u64;
     }
     let first = piece.first.wrapping_add(piece.count);
-    let records = &mut records[..ahead as usize];
-    read(file, slots, first, records)?;
-    read_kinds(&mut kinds, first, records);
+    let ahead = piece.ahead.min(MOST_CONTINUATIONS) as usize;
+    let records = &mut buffer[0];
+    read(file, slots, first, &mut records[..ahead])?;
+    read_kinds(&mut kinds, first, &records[..ahead]);
     let follow = kinds.iter().take_while(|&&kind| kind == MORE).count();
-    take(&Block { first, records: &records[..follow], kinds: &kinds[..follow], ahead: true });
+    take(&Block { first, records, kinds: &kinds[..follow], ahead: true });
     Ok(())
 }
+
+const _: () = assert!(MOST_CONTINUATIONS as usize <= BLOCK, "those ahead are one block");
 
 fn read_kinds(kinds: &mut Vec<u8>, first: u64, records: &[Record]) {
     kinds.clear();
