@@ -118,7 +118,7 @@ def make_layout(paths: list[Path], header: Path | None) -> Layout:
     tables = [adapter.whole() for adapter in adapters]
     if len({len(table) for table in tables}) != 1:
         raise LayoutError("the adapters' tables differ in length")
-    layout = Layout(builds=[Build(path.name, hash_of(path)) for path in paths])
+    layout = Layout()
     for entries in zip(*tables, strict=True):
         names = {a.name(pointer) for a, pointer in zip(adapters, entries, strict=True) if pointer}
         if len(names) > 1:
@@ -132,6 +132,7 @@ def make_layout(paths: list[Path], header: Path | None) -> Layout:
         raise LayoutError(
             f"{header}: entry {first} is {wanted[first]}, in the adapters {layout.entries[first]}"
         )
+    layout.builds = [Build(path.name, hash_of(path)) for path in paths]
     return layout
 
 

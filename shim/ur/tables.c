@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -216,9 +217,10 @@ static get_table_fn *meet(get_table_fn *found, const char *path) {
   unsigned n = 0;
   for (; n < ADAPTERS; n++) {
     get_table_fn *known = atomic_load(&adapters[n].get_table);
-    if (known == found && adapters[n].layout) return get_tables[n];
-    if (known == found) return found; /* met before, and unknown */
-    if (!known) break;
+    if (known == found && !strcmp(adapters[n].file, file)) return adapters[n].layout ? get_tables[n] : found;
+    /* A place is free again once its library has been unloaded. */
+    Dl_info info;
+    if (!known || known == found || !dladdr((void *)known, &info)) break;
   }
   if (n == ADAPTERS) {
     akv_notef("tables=no room for %s", file);
@@ -227,7 +229,8 @@ static get_table_fn *meet(get_table_fn *found, const char *path) {
   struct adapter *adapter = &adapters[n];
   uint64_t hash = hash_of(path);
   adapter->layout = layout_of(file, hash);
-  strncpy(adapter->file, file, sizeof adapter->file - 1);
+  memset(adapter->expected, 0, sizeof adapter->expected);
+  snprintf(adapter->file, sizeof adapter->file, "%s", file);
   if (!adapter->layout) {
     akv_notef("tables=unknown layout of %s %016llx", file, (unsigned long long)hash);
   } else {

@@ -180,3 +180,34 @@ def test_a_known_adapter_that_is_loaded_by_hand_is_patched(tmp_path):
     run = run_sycl(tmp_path, "2025.3", LOAD.format(path=str(path)))
     assert run.out.splitlines() == [f"libakv_ur.so {path.name}", "0 1"]
     assert run.capture.notes["tables"] == [f"{path.name} 2025.3"]
+
+
+# Two adapters of the same build, as two libraries with a table each.
+TWICE = """
+import ctypes
+P, U = ctypes.c_void_p, ctypes.c_uint32
+seen = []
+for path in {paths!r}:
+    library = ctypes.CDLL(path)
+    table, handle = (P * 16)(), P()
+    assert library.urGetAdapterProcAddrTable(12, table) == 0
+    assert ctypes.CFUNCTYPE(ctypes.c_int, U, P, P)(table[0])(1, ctypes.byref(handle), None) == 0
+    patched = ctypes.cast(ctypes.cast(handle, ctypes.POINTER(P))[0], ctypes.POINTER(P))
+    backend = U()
+    info = ctypes.CFUNCTYPE(ctypes.c_int, P, U, ctypes.c_size_t, P, P)(patched[4])
+    assert info(handle, 0, 4, ctypes.byref(backend), None) == 0
+    seen.append((patched[4], backend.value))
+print(seen[0][0] != seen[1][0], [value for _, value in seen])
+"""
+
+
+def test_two_adapters_keep_their_originals_apart(tmp_path):
+    known = runtime("2025.3") / "lib" / "libur_adapter_opencl.so.0"
+    paths = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        paths.append(str(shutil.copy(known, tmp_path / folder / known.name)))
+    run = run_sycl(tmp_path / "log", "2025.3", TWICE.format(paths=paths))
+    assert run.out.strip() == "True [2, 2]"
+    assert [call["name"] for call in run.capture.calls] == ["urAdapterGetInfo"] * 2
+    assert len({call["object"] for call in run.capture.calls}) == 2
