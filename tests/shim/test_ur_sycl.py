@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shim.ur_captures import Run, build_shim, run_sycl, runtime
+from shim.ur_captures import Run, build_shim, compile_c, run_sycl, runtime
 
 TENSORS = """
 import dpctl.tensor as dpt
@@ -211,3 +211,27 @@ def test_two_adapters_keep_their_originals_apart(tmp_path):
     assert run.out.strip() == "True [2, 2]"
     assert [call["name"] for call in run.capture.calls] == ["urAdapterGetInfo"] * 2
     assert len({call["object"] for call in run.capture.calls}) == 2
+
+
+@pytest.mark.parametrize(
+    ("release", "headers"), [("2025.3", "include"), ("2026.2", "include/unified-runtime")]
+)
+def test_a_program_that_calls_the_loader_itself(tmp_path, release, headers):
+    """Without SYCL exported symbols are the way in, in both releases; so 2026.2 is seen on the CPU here."""
+    library = runtime(release) / "lib" / "libur_loader.so.0"
+    includes = [f"-I{runtime(release) / 'include'}", f"-I{runtime(release) / headers}"]
+    linked = [str(library), f"-Wl,-rpath,{library.parent}", f"-Wl,-rpath-link,{library.parent}"]
+    program = compile_c(tmp_path / "program", "loader.c", options=[*includes, *linked])
+    run = run_sycl(tmp_path / "log", release, program, AKV_TIMING="on")
+    assert run.out == "7 7\n"
+    capture = run.capture
+    assert capture.notes["path"] == ["exports"]
+    fill, copy, last = capture.of("urEnqueueUSMFill", "urEnqueueUSMMemcpy")
+    assert (fill["bytes"], copy["bytes"], last["bytes"]) == (4096, 4096, 100)
+    assert (copy["waits"], last["waits"]) == ([fill["event"]], [copy["event"]])
+    assert copy["addresses"] == [copy["object"], fill["object"]]
+    assert {row["call"] for row in capture.devices} == {fill["index"], copy["index"], last["index"]}
+    assert all(row["result"] == 0 and 0 < row["start"] <= row["end"] for row in capture.devices)
+    assert [bool(call["flags"] & 8) for call in (fill, copy, last)] == [False, False, True]
+    assert capture.by_name()["urLoaderTearDown"] == 1
+    assert (capture.header.device_times_lost, capture.header.device_times_unread) == (0, 0)

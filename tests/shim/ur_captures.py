@@ -104,8 +104,8 @@ def run_under_shim(
     return Run(done.returncode, done.stdout, done.stderr, captures, folder)
 
 
-def run_sycl(folder: Path, release: str, code: str, **settings: str) -> Run:
-    """Run Python code in the environment of a SYCL runtime, on its CPU device.
+def run_sycl(folder: Path, release: str, program: str | Path, **settings: str) -> Run:
+    """Run Python code, or a program, with the SYCL runtime of a release, on its CPU device.
 
     On a loaded machine the device cannot be created now and then; the attempt is made again into another folder.
     """
@@ -116,7 +116,8 @@ def run_sycl(folder: Path, release: str, code: str, **settings: str) -> Run:
         "PYTHONWARNINGS": "ignore",
     } | settings
     for attempt in range(5):
-        run = run_under_shim(folder / str(attempt), [environment / "bin" / "python", "-c", code], **settings)
+        command = [program] if isinstance(program, Path) else [environment / "bin" / "python", "-c", program]
+        run = run_under_shim(folder / str(attempt), command, **settings)
         if run.code == 0:
             return run
         assert "could not be created" in run.err or "No device" in run.err, run.err
