@@ -290,6 +290,8 @@ def test_several_tables_in_one_pass(opened: Any) -> None:
     there = opened(log)
     found = [{table: batch.num_rows for table, batch in piece.items()} for piece in there.pieces(rows=3)]
     assert found == [{"calls": 1, "devices": 1}, {"calls": 1}]
+    assert [batch.num_rows for batch in there.batches("calls", 3)] == [1, 1]
+    assert [batch.num_rows for batch in there.batches("devices", 3)] == [1]
     with pytest.raises(ValueError, match="no table 'call'"):
         there.batches("call")
     for wrong in (0, scan.ROWS_MOST + 1):
