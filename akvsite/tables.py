@@ -338,6 +338,7 @@ class Level4Edge(Row):
         int | None,
         Col("handle or address that it made, took or ran: a kernel, a destination", unsigned=True),
     ]
+    object_name: Annotated[str | None, Col("name of the kernel that it ran, where the file names it")]
     blocking: Annotated[int | None, Col("1 where the caller asked it to block")]
     nested: Annotated[int | None, Col("1 inside another recorded call of its thread")]
     event_asked: Annotated[int | None, Col("1 where the recorder asked for the event and the caller did not")]

@@ -258,7 +258,8 @@ def _find_same_calls(store: Store, run_id: int) -> None:
         )
         shim_ids, vendor_ids = same_call.same_calls(shim, vendor, bound_ns or 0)
         store.connection.executemany(
-            f"INSERT INTO same_call (run_id, shim_id, vendor_id, made_by) VALUES ({run_id:d}, ?, ?, '{same_call.ORDER}')",
+            # Two files of one process may claim the same row of the vendor's: the first has it.
+            f"INSERT OR IGNORE INTO same_call (run_id, shim_id, vendor_id, made_by) VALUES ({run_id:d}, ?, ?, '{same_call.ORDER}')",
             zip(shim_ids.tolist(), vendor_ids.tolist(), strict=True),
         )
         if pair["shim"] != pair["vendor"]:

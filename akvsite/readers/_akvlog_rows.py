@@ -15,6 +15,7 @@ from akvsite.reading import Rejected
 
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
+Objects = npt.NDArray[np.object_]
 
 BLOCKING, NESTED, EVENT_ASKED, PROFILING_CHANGED, CUT = 1, 4, 8, 16, 32
 #: What SQLite holds as a whole number, and what a time may be at most.
@@ -96,8 +97,8 @@ def handle_text(handle: int) -> str | None:
     return f"{handle:#x}" if handle else None
 
 
-def calls(batch: pa.RecordBatch, names: Names, values: Values) -> pa.Table:
-    """Rows of ``level4_edge``."""
+def calls(batch: pa.RecordBatch, names: Names, kernels: Objects, values: Values) -> pa.Table:
+    """Rows of ``level4_edge``; ``kernels`` (n,) are the names of what was launched, None where there is none."""
     index = column(batch, "index")
     flags = column(batch, "flags")
     opened = column(batch, "open").astype(bool)
@@ -121,6 +122,7 @@ def calls(batch: pa.RecordBatch, names: Names, values: Values) -> pa.Table:
             "bytes": values.numbers(index, bytes_, "bytes", bytes_ > 0),
             "result": pa.array(column(batch, "result").astype(np.int64), mask=opened),
             "object": pa.array(object_, mask=object_ == 0),
+            "object_name": pa.array(kernels, pa.string()),
             "blocking": flag(BLOCKING),
             "nested": flag(NESTED),
             "event_asked": flag(EVENT_ASKED),
@@ -136,29 +138,38 @@ class Timed:
 
     index: Words
     name: npt.NDArray[np.uint16]
-    kernel: npt.NDArray[np.object_]
+    kernel: Objects
     queue: Words
     bytes: Words
+
+    @classmethod
+    def together(cls, parts: list[Timed]) -> Timed:
+        """All of them, and one more at the end that stands for every call that is not there."""
+        none = np.zeros(1, np.uint64)
+        gone = cls(none - np.uint64(1), none.astype(np.uint16), np.array([None], object), none, none)
+        columns = ("index", "name", "kernel", "queue", "bytes")
+        return cls(*(np.concatenate([getattr(part, c) for part in [*parts, gone]]) for c in columns))
+
+    def places(self, calls: Words) -> npt.NDArray[np.int64]:
+        """Where each call (n,) stands: at the end where it is not there."""
+        last = len(self.index) - 1
+        place = np.searchsorted(self.index[:last], calls)
+        return np.where(self.index[place] == calls, place, last)
 
 
 def intervals(batch: pa.RecordBatch, timed: Timed, names: Names, device: str, values: Values) -> pa.Table:
     """Rows of ``level3_device``, on the device's own clock."""
     index, call = column(batch, "index"), column(batch, "call")
-    place = np.searchsorted(timed.index, call)
-    found = np.zeros(len(call), bool)
-    inside = place < len(timed.index)
-    found[inside] = timed.index[place[inside]] == call[inside]
-    # One more at the end stands for the call that is not there.
-    place = np.where(found, place, len(timed.index))
-    ids = np.append(timed.name, np.uint16(0))[place]
-    moved = np.append(timed.bytes, np.uint64(0))[place]
-    kinds = names.texts(ids, kind_of_interval).to_numpy(zero_copy_only=False)
-    kinds = np.where(found, kinds, "other")
-    name = names.texts(ids).to_numpy(zero_copy_only=False)
-    name = np.where(kinds == "kernel", np.append(timed.kernel, UNKNOWN_KERNEL)[place], name)
+    place = timed.places(call)
+    found = place < len(timed.index) - 1
+    ids, moved = timed.name[place], timed.bytes[place]
+    kinds = np.where(found, _plain(names.texts(ids, kind_of_interval)), "other")
+    kernels = pa.array(timed.kernel[place], pa.string()).fill_null(UNKNOWN_KERNEL)
+    name = np.where(kinds == "kernel", _plain(kernels), _plain(names.texts(ids)))
     name = np.where(found, name, UNKNOWN_CALL)
-    direction = names.texts(ids, direction_of_copy).to_numpy(zero_copy_only=False)
-    queue = texts_of(np.append(timed.queue, np.uint64(0))[place], lambda q: handle_text(q) or NO_DEVICE)
+    direction = _plain(names.texts(ids, direction_of_copy))
+    direction[kinds != "copy"] = None
+    queue = texts_of(timed.queue[place], lambda q: handle_text(q) or NO_DEVICE)
 
     def time(column_name: str) -> pa.Array:
         # 0 is none: no device clock stands there.
@@ -175,13 +186,17 @@ def intervals(batch: pa.RecordBatch, timed: Timed, names: Names, device: str, va
             "device": pa.array([device] * len(index), pa.string()),
             "queue": queue,
             "bytes": values.numbers(index, moved, "bytes", (moved > 0) & (moved <= np.uint64(MOST))),
-            "direction": pa.array(np.where(kinds == "copy", direction, None), pa.string()),
+            "direction": pa.array(direction, pa.string()),
             "appended_ns": time("queued"),
             "submitted_ns": time("submitted"),
             "call_index": pa.array(call),
             "clock": pa.array([DEVICE_CLOCK] * len(index), pa.string()),
         }
     )
+
+
+def _plain(texts: pa.Array) -> Objects:
+    return np.asarray(texts.to_numpy(zero_copy_only=False), dtype=object)
 
 
 def clock_samples(batch: pa.RecordBatch, values: Values) -> pa.Table:

@@ -24,7 +24,7 @@ from akvsite.calls import handle_of_call, kind_of_interval
 from akvsite.readers import _akvlog_account as account
 from akvsite.readers import _akvlog_rows as made
 from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
-from akvsite.readers._akvlog_rows import column
+from akvsite.readers._akvlog_rows import Objects, column
 from akvsite.readers._redact import program
 from akvsite.reading import Counted, Ending, Part, Process, Rows
 
@@ -71,10 +71,15 @@ class _Reading:
         self._events = Lifetimes()
         self._retains = self._names.those(lambda name: handle_of_call(name) == ("event", "retained"))
         self._releases = self._names.those(lambda name: handle_of_call(name) == ("event", "released"))
-        self._kernels = self._names.those(lambda name: kind_of_interval(name) == "kernel")
+        self._launches = self._names.those(lambda name: kind_of_interval(name) == "kernel")
+        #: Names of kernels by their place among the names, and which handle had which.
+        self._kernels = {
+            e["offset"]: e["text"] for e in entries.to_pylist() if e["what"] == 2 and e["complete"]
+        }
+        self._named = Lifetimes()
         #: Waits of all calls: handle, when the call was entered, and its index.
         self._waited: list[tuple[Words, Words, Words]] = []
-        self._timed: list[tuple[Words, ...]] = []
+        self._timed: list[made.Timed] = []
         self._last: int | None = None
 
     def head(self) -> Iterator[Part]:
@@ -86,8 +91,12 @@ class _Reading:
 
     def calls(self) -> Iterator[Part]:
         wanted = self._calls_with_times()
+        for batch in self._log.batches("objects", self._batch):
+            # A kernel is named before its handle is handed out, so the order of records is that of its life.
+            self._named.made(column(batch, "handle"), column(batch, "index"), column(batch, "name_offset"))
         for batch in self._log.batches("calls", self._batch):
-            rows = made.calls(batch, self._names, self._values)
+            kernels = self._kernels_of(batch)
+            rows = made.calls(batch, self._names, kernels, self._values)
             yield from self._rows("level4_edge", rows)
             opened = column(batch, "open").astype(bool)
             self._counts["call that never returned", "level4_edge"] += int(opened.sum())
@@ -97,7 +106,7 @@ class _Reading:
             cut = int(np.count_nonzero(column(batch, "flags") & made.CUT))
             self._counts["call of which some words were cut", account.ALSO] += cut
             self._follow_events(batch)
-            self._keep(batch, wanted)
+            self._keep(batch, kernels, wanted)
 
     def _calls_with_times(self) -> Words:
         """The indexes of the calls that have device records, in order."""
@@ -125,14 +134,28 @@ class _Reading:
             times = np.asarray(lists.value_lengths().fill_null(0))
             self._waited.append((handles, np.repeat(enter, times), np.repeat(index, times)))
 
-    def _keep(self, batch: pa.RecordBatch, wanted: Words) -> None:
+    def _kernels_of(self, batch: pa.RecordBatch) -> Objects:
+        """The name of the kernel that each call (n,) ran, by the lifetime of its handle; None where there is none."""
+        found = np.full(batch.num_rows, None, object)
+        launches = np.flatnonzero(self._launches[column(batch, "name")])
+        offsets, known = self._named.makers_of(
+            column(batch, "object")[launches], column(batch, "index")[launches]
+        )
+        unique, places = np.unique(offsets[known], return_inverse=True)
+        texts = np.array([self._kernels.get(offset) for offset in unique.tolist()], object)
+        found[launches[known]] = texts[places]
+        return found
+
+    def _keep(self, batch: pa.RecordBatch, kernels: Objects, wanted: Words) -> None:
         index = column(batch, "index")
         # Both are in order: only the calls of this batch are looked for.
         low, high = np.searchsorted(wanted, [index[0], index[-1] + np.uint64(1)])
         own = np.isin(index, wanted[low:high], assume_unique=True)
         if own.any():
-            keys = ("index", "name", "object", "queue", "bytes")
-            self._timed.append(tuple(column(batch, key)[own] for key in keys))
+            index, name, queue, size = (
+                column(batch, key)[own] for key in ("index", "name", "queue", "bytes")
+            )
+            self._timed.append(made.Timed(index, name, kernels[own], queue, size))
 
     def waits(self) -> Iterator[Part]:
         if not self._waited:
@@ -154,7 +177,7 @@ class _Reading:
             yield Rows("edge_wait", pa.table(rows))
 
     def intervals(self) -> Iterator[Part]:
-        timed = self._calls_of_intervals()
+        timed = made.Timed.together(self._timed)
         device = self._device()
         for batch in self._log.batches("devices", self._batch):
             given = column(batch, "result") == 0
@@ -165,37 +188,13 @@ class _Reading:
                 rows = made.intervals(batch, timed, self._names, device, self._values)
                 yield from self._rows("level3_device", rows)
 
-    def _calls_of_intervals(self) -> made.Timed:
-        if self._timed:
-            index, name, objects, queue, size = (
-                np.concatenate(parts) for parts in zip(*self._timed, strict=True)
-            )
-        else:
-            index = objects = queue = size = np.empty(0, np.uint64)
-            name = np.empty(0, np.uint16)
-        self._timed = []
-        kernels = np.full(len(index), made.UNKNOWN_KERNEL, object)
-        launches = np.flatnonzero(self._kernels[name])
-        kernels[launches] = self._kernel_names(objects[launches], index[launches])
-        return made.Timed(index, name, kernels, queue, size)
-
-    def _kernel_names(self, handles: Words, at: Words) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-        """The name of each kernel handle (n,) that a call of index ``at`` (n,) ran."""
-        named = Lifetimes()
-        for batch in self._log.batches("objects", self._batch):
-            # A kernel is named before its handle is handed out, so the order of records is that of its life.
-            named.made(column(batch, "handle"), column(batch, "index"), column(batch, "name_offset"))
-        offsets, known = named.makers_of(handles, at)
-        texts = {
-            e["offset"]: e["text"] for e in self._entries.to_pylist() if e["what"] == 2 and e["complete"]
-        }
-        unique, places = np.unique(offsets, return_inverse=True)
-        found = np.array([texts.get(offset, made.UNKNOWN_KERNEL) for offset in unique.tolist()], object)
-        return np.where(known, found[places] if len(found) else found, made.UNKNOWN_KERNEL)
-
     def _device(self) -> str:
         """The one device whose clock was read; device records do not say theirs."""
-        found = {int(d) for batch in self._log.batches("clocks", self._batch) for d in np.unique(column(batch, "device"))}
+        found = {
+            int(d)
+            for batch in self._log.batches("clocks", self._batch)
+            for d in np.unique(column(batch, "device"))
+        }
         found.discard(0)
         return made.handle_text(found.pop()) or made.NO_DEVICE if len(found) == 1 else made.NO_DEVICE
 

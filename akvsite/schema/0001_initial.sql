@@ -229,6 +229,7 @@ CREATE TABLE level4_edge (
   bytes INTEGER,
   result INTEGER,
   object INTEGER,
+  object_name TEXT,
   blocking INTEGER,
   nested INTEGER,
   event_asked INTEGER,
