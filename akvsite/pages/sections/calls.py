@@ -40,7 +40,7 @@ def write(run: Run) -> str:
             parts.append(f"\n### {text(source.capitalize())}\n")
         own = [r for r in listed if r["source"] == source]
         parts.append(_source(run, source, own, f"-{source}" if number else ""))
-    parts += [_longest(run), _never_returned(run)]
+    parts += [_kernels(run), _longest(run), _never_returned(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -90,6 +90,23 @@ def _written(numbers: dict[str, Estimate] | None) -> list[Cell]:
 
 def _total(ns: int | None) -> Cell:
     return Cell("none") if ns is None else Cell(text(written(ns, "ns")), ns)
+
+
+def _kernels(run: Run) -> str:
+    rows = run.desk.ask("kernel_launch", run_id=run.id, order="-calls,kernel")
+    if not rows:
+        return ""
+    return "\n### Kernels launched\n" + table(
+        ["kernel", "launches", "host time inside them, sum", "with device records"],
+        [
+            [
+                Cell(code(r["kernel"], 90), r["kernel"][:200]), counted(r["calls"]), _total(r["host_ns"]),
+                Cell(text(f"{r['linked']:,} of {r['calls']:,}"), r["linked"]),
+            ]
+            for r in rows[:LISTED]
+        ],
+        caption=f"Up to {LISTED} of {number_of(len(rows), 'name')} that the recorder saw, most launches first",
+    )  # fmt: skip
 
 
 def _longest(run: Run) -> str:
