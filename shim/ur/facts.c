@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -43,33 +44,43 @@ void ur_name_kernel(unsigned way, void *kernel) {
   errno = before;
 }
 
-/* The compiler that built a library leaves its version in `.comment`, which is the release of the runtime. */
-static void comment_of(const char *path, char *text, size_t room) {
+/* Compilers leave their versions in the section `.comment`; that of oneAPI's is the release of the runtime. */
+static void first_comment(const char *at, const char *end, char *text, size_t room) {
+  const char *chosen = NULL;
+  for (const char *next; at < end; at = next) {
+    size_t length = strnlen(at, (size_t)(end - at));
+    next = at + length + 1;
+    if (!length || at + length == end) continue; /* a text without its end is none */
+    if (!chosen || strstr(at, "oneAPI")) chosen = at;
+    if (strstr(chosen, "oneAPI")) break;
+  }
+  if (chosen) snprintf(text, room, "%s", chosen);
+}
+
+static void comment_in(const char *base, size_t bytes, char *text, size_t room) {
+  const ElfW(Ehdr) *head = (const void *)base;
+  const ElfW(Shdr) *sections = (const void *)(base + head->e_shoff);
+  if (head->e_shoff >= bytes || head->e_shnum > (bytes - head->e_shoff) / sizeof *sections ||
+      head->e_shstrndx >= head->e_shnum)
+    return;
+  size_t names = sections[head->e_shstrndx].sh_offset;
+  for (unsigned n = 0; n < head->e_shnum; n++) {
+    size_t name = names + sections[n].sh_name, at = sections[n].sh_offset, end = at + sections[n].sh_size;
+    if (name > bytes - 9 || memcmp(base + name, ".comment", 9) || end < at || end > bytes) continue;
+    first_comment(base + at, base + end, text, room);
+  }
+}
+
+void ur_comment(const char *path, char *text, size_t room) {
   text[0] = 0;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   struct stat file;
   if (fd < 0) return;
   if (!fstat(fd, &file) && (size_t)file.st_size > sizeof(ElfW(Ehdr))) {
-    size_t bytes = (size_t)file.st_size;
-    const char *base = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    char *base = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (base != MAP_FAILED) {
-      const ElfW(Ehdr) *head = (const void *)base;
-      const ElfW(Shdr) *sections = (const void *)(base + head->e_shoff);
-      if (head->e_shoff && head->e_shoff < bytes && head->e_shnum <= (bytes - head->e_shoff) / sizeof *sections &&
-          head->e_shstrndx < head->e_shnum) {
-        const ElfW(Shdr) *names = &sections[head->e_shstrndx];
-        for (unsigned n = 0; n < head->e_shnum; n++) {
-          size_t name = names->sh_offset + sections[n].sh_name, at = sections[n].sh_offset;
-          size_t end = at + sections[n].sh_size;
-          if (name + 9 > bytes || memcmp(base + name, ".comment", 9) || end < at || end > bytes) continue;
-          while (at < end && !base[at]) at++;
-          size_t length = strnlen(base + at, end - at);
-          if (length >= room) length = room - 1;
-          memcpy(text, base + at, length);
-          text[length] = 0;
-        }
-      }
-      munmap((void *)base, bytes);
+      comment_in(base, (size_t)file.st_size, text, room);
+      munmap(base, (size_t)file.st_size);
     }
   }
   close(fd);
@@ -81,7 +92,7 @@ static int note_library(struct dl_phdr_info *object, size_t size, void *data) {
   const char *name = slash ? slash + 1 : path;
   if (!name || (strncmp(name, "libsycl.so", 10) && strncmp(name, "libur_", 6))) return 0;
   char comment[256];
-  comment_of(path, comment, sizeof comment);
+  ur_comment(path, comment, sizeof comment);
   akv_notef("runtime=%s %s", name, comment[0] ? comment : "unknown");
   return 0;
 }

@@ -105,7 +105,6 @@ def wrapper(function: Function, what: Roles) -> Iterator[str]:
     types = ", ".join(p.reduced for p in function.parameters) or "void"
     yield f"WRAPPER({name})({declared or 'void'}) {{"
     yield f"  int32_t (*real_)({types}) = REAL({name});"
-    yield f"  if (!RECORDING) return real_({passed});"
     rooms = []
     if what.waits:
         count, events = what.waits
@@ -168,6 +167,7 @@ def names_h(calls: Calls, headers: str) -> str:
         "#ifndef UR_NAMES_H",
         "#define UR_NAMES_H",
         f'#define UR_HEADERS "{headers}"',
+        "#define UR_RELEASES " + ", ".join(f'"{name}"' for name in headers.split()),
         f"#define UR_WAYS {WAYS}",
         "enum ur_name {",
     ]
@@ -185,23 +185,32 @@ def wrappers_inc(calls: Calls) -> str:
     for name in calls.names:
         if name in calls.versions:
             lines += wrapper(*one_prototype(calls.versions[name]))
-    lines.append("#if WAY > 0")
     lines += [f"extern char UR_PASTE(ur_stub_, WAY, _{name})[];" for name in calls.counted]
     lines.append("void *const WRAPPERS[UR_NAMES] = {")
     for name in calls.names:
         value = f"(void *)wrap_{name}" if name in calls.versions else f"UR_PASTE(ur_stub_, WAY, _{name})"
         lines.append(f"  [N_{name}] = {value},")
-    return "\n".join([*lines, "};", "#endif", ""])
+    return "\n".join([*lines, "};", ""])
 
 
 def stubs_s(calls: Calls) -> str:
-    """Stubs of the calls without a prototype. They know no parameter, so they keep all registers and jump."""
-    lines = ['#include "stub.h"', ""]
+    """The exported symbols, what finds out where they lead, and the stubs of calls that can only be counted."""
+    lines = ['#include "stub.h"', "\t.text", "ASK(ur_find_out, ur_first, 0)"]
+    lines += [f"ASK(ur_count_{way}, ur_counted, {way})" for way in range(WAYS)]
+    for number, name in enumerate(calls.names):
+        lines += [
+            f"JUMP({name}, {number})",
+            f"STUB(ur_first_{name}, {number}, ur_find_out)",
+            # Of any call: a runtime of an unknown release has no prototypes at all.
+            f"STUB(ur_stub_0_{name}, {number}, ur_count_0)",
+        ]
     for name in calls.counted:
         number = calls.names.index(name)
-        lines.append(f"STUB({name}, 0, {number})")
-        lines += [f"STUB(ur_stub_{way}_{name}, {way}, {number})" for way in range(1, WAYS)]
-    return "\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""])
+        lines += [f"STUB(ur_stub_{way}_{name}, {number}, ur_count_{way})" for way in range(1, WAYS)]
+    for table, prefix in (("ur_entry", "ur_first_"), ("ur_stubs", "ur_stub_0_")):
+        lines += ["\t.data", f"\t.globl {table}", f"\t.hidden {table}", "\t.p2align 3", f"{table}:"]
+        lines += [f"\t.quad {prefix}{name}" for name in calls.names]
+    return "\n".join([*lines, '\t.section .note.GNU-stack,"",@progbits', ""])
 
 
 def layouts_inc(folder: Path) -> str:

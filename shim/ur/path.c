@@ -93,23 +93,65 @@ int ur_decide(enum ur_path where_asked) {
 
 static int32_t missing(void) { return UR_RESULT_ERROR_UNINITIALIZED; }
 
-void *ur_resolve(unsigned name) {
-  static _Atomic(void *) loader;
-  int before = errno;
-  /* RTLD_NEXT finds nothing where the loader was opened locally, so it is asked for by its soname. */
-  void *handle = atomic_load(&loader), *real = NULL;
-  if (!handle) atomic_store(&loader, handle = dlopen("libur_loader.so.0", RTLD_LAZY | RTLD_NOLOAD));
-  if (handle) real = akv_real_dlsym()(handle, names[name]);
-  if (!real) real = akv_real_dlsym()(RTLD_NEXT, names[name]);
-  if (real) atomic_store_explicit(&ur_real[0][name], real, memory_order_release);
-  errno = before;
-  return real ? real : (void *)missing;
+/* The loader of way 0. RTLD_NEXT finds nothing where it was opened locally, so it is asked for by its soname. */
+static void *loader(void) {
+  static _Atomic(void *) known;
+  void *handle = atomic_load(&known);
+  if (!handle) atomic_store(&known, handle = dlopen("libur_loader.so.0", RTLD_LAZY | RTLD_NOLOAD));
+  return handle;
 }
 
-/* Called by the stubs of calls without a prototype. */
+static void *resolve(unsigned name) {
+  void *real = loader() ? akv_real_dlsym()(loader(), names[name]) : NULL;
+  if (!real) real = akv_real_dlsym()(RTLD_NEXT, names[name]);
+  if (real) atomic_store_explicit(&ur_real[0][name], real, memory_order_release);
+  return real;
+}
+
+void *ur_own(unsigned way, unsigned name) {
+  void *real = atomic_load_explicit(&ur_real[way][name], memory_order_acquire);
+  if (real || way) return real;
+  int before = errno;
+  real = resolve(name);
+  errno = before;
+  return real;
+}
+
+/* Whether the loader is of a release whose prototypes the wrappers were made from. A wrapper with other prototypes would
+ * hand on other arguments than it got. */
+static bool known_release(const void *function) {
+  static const char *const releases[] = {UR_RELEASES};
+  static _Atomic int known; /* 0: not looked yet, 1 no, 2 yes */
+  int found = atomic_load(&known);
+  if (found) return found == 2;
+  Dl_info info;
+  char comment[256] = "";
+  if (dladdr(function, &info) && info.dli_fname) ur_comment(info.dli_fname, comment, sizeof comment);
+  found = 1;
+  for (size_t n = 0; n < sizeof releases / sizeof *releases; n++) {
+    const char *at = strstr(comment, releases[n]);
+    if (at && at > comment && at[-1] == ' ' && at[strlen(releases[n])] == '.') found = 2;
+  }
+  if (found == 1) akv_notef("exports=unknown release of %s %s", base_name(info.dli_fname), comment);
+  atomic_store(&known, found);
+  return found == 2;
+}
+
+extern void *const ur_wrappers_0[];
+
+void *ur_first(unsigned way, unsigned name) {
+  int before = errno, path = atomic_load_explicit(&ur_path, memory_order_acquire);
+  if (path == UR_UNDECIDED) path = ur_decide(UR_EXPORTS);
+  void *real = ur_own(way, name), *leads = real;
+  if (real && path == UR_EXPORTS) leads = known_release(real) ? ur_wrappers_0[name] : ur_stubs[name];
+  if (real) atomic_store_explicit(&ur_entry[name], leads, memory_order_release);
+  errno = before;
+  return real ? leads : (void *)missing;
+}
+
 void *ur_counted(unsigned way, unsigned name) {
   int before = errno;
-  if (way || ur_exports()) akv_count((uint16_t)name);
+  akv_count((uint16_t)name);
   void *real = ur_own(way, name);
   errno = before;
   return real;

@@ -17,26 +17,20 @@ extern _Atomic(void *) ur_real[UR_WAYS][UR_NAMES];
 extern _Atomic int ur_path;
 extern int ur_timing;
 
+/* Where the exported symbols lead, and stubs of way 0 that count; both by name (stubs.S). */
+extern _Atomic(void *) ur_entry[UR_NAMES];
+extern void *const ur_stubs[UR_NAMES];
+
 /* --- path.c --- */
 int ur_decide(enum ur_path where_asked); /* the way in; decided once, and by nothing that comes later */
-void *ur_resolve(unsigned name);         /* never NULL: a function that fails where there is none */
-void *ur_counted(unsigned way, unsigned name);
-
-static inline void *ur_exported(unsigned name) {
-  void *real = atomic_load_explicit(&ur_real[0][name], memory_order_acquire);
-  return __builtin_expect(real != NULL, 1) ? real : ur_resolve(name);
-}
+void *ur_first(unsigned way, unsigned name);   /* where an exported symbol leads; called by its first stub */
+void *ur_counted(unsigned way, unsigned name); /* counts, and gives the function of the runtime */
 
 /* A function of the runtime, for calls that the recorder makes itself: they are never recorded. */
-static inline void *ur_own(unsigned way, unsigned name) {
-  return way ? atomic_load_explicit(&ur_real[way][name], memory_order_acquire) : ur_exported(name);
-}
+void *ur_own(unsigned way, unsigned name);
 
-static inline bool ur_exports(void) {
-  int path = atomic_load_explicit(&ur_path, memory_order_acquire);
-  if (__builtin_expect(path == UR_UNDECIDED, 0)) path = ur_decide(UR_EXPORTS);
-  return path == UR_EXPORTS;
-}
+/* --- facts.c --- */
+void ur_comment(const char *path, char *text, size_t room); /* what compiler built a library; empty where unknown */
 
 static inline bool ur_timing_on(void) { return __builtin_expect(ur_timing == UR_ON, 0); }
 

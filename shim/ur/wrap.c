@@ -12,15 +12,8 @@
 #define UR_JOIN(a, b, c) a##b##c
 #define UR_PASTE(a, b, c) UR_JOIN(a, b, c)
 
-#if WAY == 0
-#define WRAPPER(name) __attribute__((visibility("default"))) int32_t name
-#define REAL(name) ur_exported(N_##name)
-#define RECORDING ur_exports()
-#else
 #define WRAPPER(name) static int32_t wrap_##name
-#define REAL(name) atomic_load_explicit(&ur_real[WAY][N_##name], memory_order_acquire)
-#define RECORDING true
 #define WRAPPERS UR_PASTE(ur_wrappers_, WAY, )
-#endif
+#define REAL(name) atomic_load_explicit(&ur_real[WAY][N_##name], memory_order_acquire)
 
 #include "wrappers.inc"

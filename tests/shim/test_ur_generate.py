@@ -63,11 +63,11 @@ def test_a_layout_that_is_not_understood_is_named(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_call_without_a_prototype_is_counted_and_every_argument_arrives(tmp_path):
+def test_entries_and_stubs_hand_every_argument_on(tmp_path):
     python("generate.py", tmp_path, *headers(), "--without", "urUSMFree")
     stubs = tmp_path / "stubs.S"
     program = compile_c(tmp_path / "program", SOURCES / "stub_test.c", stubs, options=[f"-I{SHIM / 'ur'}"])
     done = subprocess.run([program], check=True, capture_output=True, text=True)
     names = (tmp_path / "names.h").read_text()
     number = [line.strip(" ,") for line in names.splitlines() if line.startswith("  N_")].index("N_urUSMFree")
-    assert done.stdout == f"87654321.625\nway 3 name {number}\n"
+    assert done.stdout == f"87654321.625\nway 0\n87654321.625\nway 3 name {number}\n"

@@ -17,9 +17,12 @@ ASKED, CHANGED, BLOCKING = 8, 16, 1
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_shim()
-    folder = tmp_path_factory.mktemp("fake")
+    return compile_program(tmp_path_factory.mktemp("fake"))
+
+
+def compile_program(folder: Path, *options: str) -> Path:
     loader = folder / "libur_loader.so.0"
-    compile_c(loader, "fake_ur.c", options=["-shared", "-fPIC", "-Wl,-soname,libur_loader.so.0"])
+    compile_c(loader, "fake_ur.c", options=["-shared", "-fPIC", "-Wl,-soname,libur_loader.so.0", *options])
     compile_c(folder / "libprogram.so", "program.c", options=["-shared", "-fPIC", str(loader), "-Wl,-rpath,$ORIGIN", "-pthread",
                                                               "-Wl,--unresolved-symbols=ignore-all"])  # fmt: skip
     compile_c(folder / "main", "main.c", options=["-ldl", "-rdynamic"])
@@ -211,6 +214,20 @@ def test_a_call_that_the_runtime_does_not_have_fails_and_does_no_harm(run):
     done = run("missing")
     assert done.said("missing") == ["37"]  # UR_RESULT_ERROR_UNINITIALIZED
     assert done.code == 0
+
+
+def test_a_runtime_of_an_unknown_release_is_passed_through_and_counted(tmp_path):
+    """The prototypes of another release may differ: the arguments must arrive untouched, and no role is guessed."""
+    build_shim()
+    folder = compile_program(tmp_path, '-DRELEASE="2024.1.0"')
+    done = run_under_shim(
+        tmp_path / "log", [folder / "main", folder / "libprogram.so", "every"], AKV_TIMING="on"
+    )
+    assert (done.code, done.said("failed")) == (0, ["4"])
+    capture = done.capture
+    assert not capture.calls
+    assert capture.notes["exports"] == ["unknown release of libur_loader.so.0 oneAPI Compiler 2024.1.0"]
+    assert capture.counts["urEnqueueUSMMemcpy"] == 11 and capture.counts["urEnqueueKernelLaunch"] == 2
 
 
 def test_without_a_folder_the_program_is_left_alone(run):

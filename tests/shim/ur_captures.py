@@ -46,6 +46,7 @@ class Capture:
     clocks: list[dict[str, Any]] = field(default_factory=list)
     kernels: dict[int, str] = field(default_factory=dict)  # handle to name
     notes: dict[str, list[str]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)  # calls of which no more is known
 
     def by_name(self) -> Counter[str]:
         return Counter(call["name"] for call in self.calls)
@@ -60,6 +61,7 @@ def read_capture(path: Path) -> Capture:
         calls = {name["id"]: name["text"] for name in names if name["what"] == 1}
         texts = {name["offset"]: name["text"] for name in names}
         capture = Capture(path, log.header)
+        capture.counts = {calls[row["id"]]: row["count"] for row in log.counts.to_pylist()}
         for key, _, value in (name["text"].partition("=") for name in names if name["what"] == 4):
             capture.notes.setdefault(key, []).append(value)
         rows = {table: [row for batch in log.batches(table) for row in batch.to_pylist()] for table in

@@ -39,7 +39,8 @@ int32_t urGraphDestroyExp(void *) __attribute__((weak));
 int fake_live_events(void);
 
 static void *adapter, *context, *device;
-static char from[64], to[64];
+static char from[64];
+static _Thread_local char to[64];
 
 static struct queue *queue_with(const struct properties *properties) {
   struct queue *queue;
