@@ -14,7 +14,7 @@ TITLE = "Calls on the host's axis"
 
 #: Lanes in one chart, and calls where no step bounds them.
 LANES = 24
-WITHOUT_STEPS = 600
+WITHOUT_STEPS = 200
 MOST = 20_000
 
 
@@ -27,8 +27,9 @@ def write(run: Run) -> str:
         )
         why = f"{what}: the middle one of those with device records"
     else:
-        rows = run.desk.ask("runtime_call", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
-        what, why = "the first calls", f"the first {len(rows):,} calls: no step is known for device records"
+        rows = run.desk.ask("call_from_launch", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
+        what = "the first calls from a launch or copy on"
+        why = f"{len(rows):,} calls, from the first on that put work on a queue: no step is known for device records"
     if not rows:
         return ""
     origin = rows[0]["start_ns"]
@@ -63,7 +64,7 @@ def write(run: Run) -> str:
         else ""
     )
     return f"\n{text(why[0].upper() + why[1:] + '.' + beside)}\n\n" + run.desk.figure(
-        run.page, "call-timeline", chart, "runtime_call"
+        run.page, "call-timeline", chart, "runtime_call" if step is not None else "call_from_launch"
     )
 
 
