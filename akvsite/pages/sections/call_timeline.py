@@ -25,10 +25,11 @@ def write(run: Run) -> str:
         rows = run.desk.ask(
             "runtime_call", run_id=run.id, step_id=step["step_id"], order="start_ns,call_id", limit=MOST
         )
+        question = f"Which runtime calls were made in {what}?"
         why = f"{what}: the middle one of those with device records"
     else:
         rows = run.desk.ask("call_from_launch", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
-        what = "the first calls from a launch or copy on"
+        question = "Which runtime calls were made from the first launch or copy on?"
         why = f"{len(rows):,} calls, from the first on that put work on a queue: no step is known for device records"
     if not rows:
         return ""
@@ -53,7 +54,7 @@ def write(run: Run) -> str:
         for r in kept
     ]
     chart = timeline.draw(
-        f"Which runtime calls were made in {what}?",
+        question,
         intervals,
         run.footer(method=f"{len(kept)} calls, by the host's clock", notes=tuple(notes)),
         origin="start of the first call shown, host clock",

@@ -46,10 +46,20 @@ def write(run: Run) -> str:
 
 def _source(run: Run, source: str, every: list[Record], suffix: str) -> str:
     listed = every[:LISTED]
-    numbers = {row["name"]: _numbers(run, row) for row in listed[:TOP]}
-    rows = [bands.Row(name, number, label) for name, own in numbers.items() for label, number in own.items()]
+    # What is called once at the start takes a thousand times as long as what is called in each step, and has no band:
+    # it is in the table, and not on an axis that it would flatten.
+    often = [row for row in listed if row["calls"] >= estimators.FEWEST_SAMPLES]
+    drawn = (often or listed)[:TOP]
+    numbers = {row["name"]: _numbers(run, row) for row in listed if row in drawn or row in listed[:TOP]}
+    rows = [
+        bands.Row(row["name"], number, label)
+        for row in drawn
+        for label, number in numbers[row["name"]].items()
+    ]
     nested = sum(r["nested_calls"] for r in every)
     notes = [f"calls by the {source}; largest sums first"]
+    if often and len(often) < len(listed):
+        notes.append(f"names with fewer than {estimators.FEWEST_SAMPLES} calls are in the table alone")
     if nested:
         notes.append(f"{nested:,} calls lie inside another one, whose time holds theirs")
     chart = bands.draw(

@@ -39,10 +39,11 @@ def write(run: Run) -> str:
     rows, left_out = _fullest_lanes(rows)
     lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
     place = {key: n for n, key in enumerate(lanes)}
+    several = len({r["device"] for r in rows}) > 1
     rows.sort(key=lambda r: (place[r["device"], r["kind"] != "kernel", r["kind"], r["queue"]], r["start_ns"]))
     intervals = [
         timeline.Interval(
-            lane=f"device {r['device']}{_clock(r)} · {r['kind']} · queue {r['queue']}",
+            lane=_lane(r, several),
             kind=r["kind"],
             start_ns=r["start_ns"] - origin,
             end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
@@ -66,8 +67,10 @@ def write(run: Run) -> str:
     )
 
 
-def _clock(row: Record) -> str:
-    return " (its own clock)" if row["clock"] else ""
+def _lane(row: Record, several: bool) -> str:
+    """What a lane is called: handles are long, so the device is left out where there is one and no number stands for it."""
+    of_queue = f"{row['kind']} · queue {row['queue']}"
+    return of_queue if not several and row["clock"] else f"device {row['device']} · {of_queue}"
 
 
 def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
