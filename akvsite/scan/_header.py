@@ -16,6 +16,8 @@ VERSION = 1
 HEADER_BYTES = 4096
 RECORD_BYTES = 64
 COUNTS_MOST = 1024
+#: Where the number of reserved records is, which grows while the file is written.
+RESERVED_AT = 192
 #: Room for names that is read at most; names are held in memory together.
 NAMES_MOST = 256 << 20
 
@@ -96,7 +98,7 @@ def read_header(path: Path, file: IO[bytes]) -> Header:
     wraps = bool(flags & 1)
     if wraps and (capacity == 0 or capacity & (capacity - 1)):
         raise refuse(64, f"wraps after {capacity:,} records, which is no power of two")
-    (reserved,) = struct.unpack_from("<Q", head, 192)
+    (reserved,) = struct.unpack_from("<Q", head, RESERVED_AT)
     (names_reserved,) = struct.unpack_from("<Q", head, 256)
     records_lost, names_lost, times_lost, asked, unread = _COUNTERS.unpack_from(head, 320)
     return Header(

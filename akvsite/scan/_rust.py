@@ -12,6 +12,7 @@ from typing import IO, TypeVar
 import akvscan
 import pyarrow as pa
 
+from akvsite.scan._header import RESERVED_AT
 from akvsite.scan._slots import Slots
 from akvsite.scan._tables import TABLES, UR_TEXT
 from akvsite.scan._tally import Found
@@ -33,7 +34,7 @@ class Rust:
 
     def batches(self, file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int) -> Iterator[Batches]:
         def work(piece: _Piece) -> Batches:
-            found = akvscan.batches(file.fileno(), slots.at, slots.capacity, *piece, tables)
+            found = akvscan.batches(file.fileno(), _slots(slots), piece, tables)
             return {
                 table: pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=TABLES[table])
                 for table, columns in zip(tables, found, strict=True)
@@ -44,7 +45,7 @@ class Rust:
 
     def find(self, file: IO[bytes], slots: Slots) -> Found:
         def work(piece: _Piece) -> Found:
-            kinds, names, *rest = akvscan.count(file.fileno(), slots.at, slots.capacity, *piece)
+            kinds, names, *rest = akvscan.count(file.fileno(), _slots(slots), piece)
             return Found(dict(kinds), dict(names), *rest)
 
         found = Found()
@@ -58,6 +59,10 @@ class Rust:
             counts.set(reader.counts())
             yield pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=UR_TEXT)
         counts.set(reader.counts())
+
+
+def _slots(slots: Slots) -> tuple[int, int, int | None]:
+    return slots.at, slots.capacity, RESERVED_AT if slots.turning else None
 
 
 def _in_order(work: Callable[[_Piece], _Done], pieces: Iterable[_Piece]) -> Iterator[_Done]:

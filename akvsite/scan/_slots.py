@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from akvsite.scan._header import RECORD_BYTES, Header
+from akvsite.scan._header import RECORD_BYTES, RESERVED_AT, Header
 
 #: Continuations of one call that are looked for; the recorder writes fewer. It bounds what one row can hold.
 MOST_CONTINUATIONS = 256
@@ -29,6 +29,8 @@ class Slots:
     at: int
     capacity: int
     ranges: tuple[tuple[int, int], ...]
+    #: Whether records may be written over while they are read.
+    turning: bool
 
     @property
     def count(self) -> int:
@@ -48,7 +50,12 @@ class Slots:
         before_wrap = min(count, self.capacity - slot) * RECORD_BYTES
         _fill(file, buffer[:before_wrap], self.at + slot * RECORD_BYTES)
         _fill(file, buffer[before_wrap:], self.at)
-        return buffer.view("<u8").reshape(-1, 8)
+        words = buffer.view("<u8").reshape(-1, 8)
+        if self.turning:
+            # A slot is reserved again before it is written again: what may be half of the next lap is left out.
+            reserved = int.from_bytes(os.pread(file.fileno(), 8, RESERVED_AT), "little")
+            words[: max(0, min(count, reserved - self.capacity - first))] = 0
+        return words
 
 
 def find_slots(header: Header, file_bytes: int) -> Slots:
@@ -67,7 +74,8 @@ def find_slots(header: Header, file_bytes: int) -> Slots:
         ]
         if ranges[0][1] == turn:  # nothing is cut: one run through the turn of the lap
             ranges = [(oldest, header.reserved)]
-    return Slots(header.records_at, header.capacity, tuple(r for r in ranges if r[0] < r[1]))
+    turning = header.wraps and not header.closed
+    return Slots(header.records_at, header.capacity, tuple(r for r in ranges if r[0] < r[1]), turning)
 
 
 def _fill(file: IO[bytes], buffer: npt.NDArray[np.uint8], at: int) -> None:

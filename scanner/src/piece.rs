@@ -30,6 +30,8 @@ pub type Record = [u64; WORDS];
 pub struct Slots {
     pub at: u64,
     pub capacity: u64,
+    /// Where the number of reserved records is, if records may be written over while they are read.
+    pub reserved_at: Option<u64>,
 }
 
 /// `count` records from index `first` on, then `ahead` ones that the last call may continue in.
@@ -127,15 +129,23 @@ fn read(file: &File, slots: Slots, first: u64, records: &mut [Record]) -> io::Re
         records.fill([0; WORDS]);
         return Ok(());
     }
-    let slot = first % slots.capacity;
-    let before_turn = (slots.capacity - slot).min(records.len() as u64) as usize;
+    let (slot, count) = (first % slots.capacity, records.len() as u64);
+    let before_turn = (slots.capacity - slot).min(count) as usize;
     let (before, after) = records.split_at_mut(before_turn);
-    fill(file, before, slots.at.saturating_add(slot.saturating_mul(RECORD_BYTES)))?;
-    fill(file, after, slots.at)
+    fill(file, before.as_flattened_mut(), slots.at.saturating_add(slot.saturating_mul(RECORD_BYTES)))?;
+    fill(file, after.as_flattened_mut(), slots.at)?;
+    if let Some(reserved_at) = slots.reserved_at {
+        // A slot is reserved again before it is written again: what may be half of the next lap is left out.
+        let mut reserved = [0];
+        fill(file, &mut reserved, reserved_at)?;
+        let turned = reserved[0].saturating_sub(slots.capacity).saturating_sub(first);
+        records[..turned.min(count) as usize].fill([0; WORDS]);
+    }
+    Ok(())
 }
 
-fn fill(file: &File, records: &mut [Record], at: u64) -> io::Result<()> {
-    let bytes = as_bytes(records.as_flattened_mut());
+fn fill(file: &File, words: &mut [u64], at: u64) -> io::Result<()> {
+    let bytes = as_bytes(words);
     let mut done = 0;
     while done < bytes.len() {
         match file.read_at(&mut bytes[done..], at.saturating_add(done as u64)) {
@@ -147,7 +157,7 @@ fn fill(file: &File, records: &mut [Record], at: u64) -> io::Result<()> {
     }
     bytes[done..].fill(0);
     #[cfg(target_endian = "big")]
-    records.as_flattened_mut().iter_mut().for_each(|word| *word = u64::from_le(*word));
+    words.iter_mut().for_each(|word| *word = u64::from_le(*word));
     Ok(())
 }
 

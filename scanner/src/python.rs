@@ -44,19 +44,20 @@ impl Columns {
     }
 }
 
-/// The rows of each of `tables` in `count` records from index `first` on; None for one without rows.
+/// Bytes before the records, capacity, and where the number of reserved records is (if it matters).
+type AllSlots = (u64, u64, Option<u64>);
+/// First index, how many records, and how many after them a call may continue in.
+type Indexes = (u64, u64, u64);
+
+/// The rows of each of `tables` in a piece; None for one without rows.
 ///
 /// `fd` stays the caller's. Raises OSError where the file cannot be read.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "plain numbers across the language border")]
 fn batches(
     py: Python<'_>,
     fd: i32,
-    at: u64,
-    capacity: u64,
-    first: u64,
-    count: u64,
-    ahead: u64,
+    slots: AllSlots,
+    piece: Indexes,
     tables: Vec<String>,
 ) -> PyResult<Vec<Option<Columns>>> {
     let tables = tables
@@ -64,26 +65,17 @@ fn batches(
         .map(|name| Table::named(name).ok_or_else(|| PyValueError::new_err(format!("no table {name:?}"))))
         .collect::<PyResult<Vec<_>>>()?;
     let file = lent(fd);
-    let (slots, piece) = (Slots { at, capacity }, Piece { first, count, ahead });
-    let found = py.detach(|| columns::columns(&file, slots, piece, &tables))?;
+    let found = py.detach(|| columns::columns(&file, all(slots), indexes(piece), &tables))?;
     Ok(found.into_iter().map(|columns| (!columns.is_empty()).then_some(Columns { columns })).collect())
 }
 
 type Counted = (Vec<(u8, u64)>, Vec<(u16, u64)>, u64, u64, Option<u64>, Option<u64>);
 
-/// Counts of `count` records: by kind, calls by name, continuations of calls, those of unknown sort, first and last time.
+/// Counts of a piece: by kind, calls by name, continuations of calls, those of unknown sort, first and last time.
 #[pyfunction]
-fn count(
-    py: Python<'_>,
-    fd: i32,
-    at: u64,
-    capacity: u64,
-    first: u64,
-    count: u64,
-    ahead: u64,
-) -> PyResult<Counted> {
+fn count(py: Python<'_>, fd: i32, slots: AllSlots, piece: Indexes) -> PyResult<Counted> {
     let file = lent(fd);
-    let found = py.detach(|| tally::tally(&file, Slots { at, capacity }, Piece { first, count, ahead }))?;
+    let found = py.detach(|| tally::tally(&file, all(slots), indexes(piece)))?;
     let kinds = (0..=255).zip(found.kinds).filter(|&(_, records)| records > 0).collect();
     let names = found.names.into_iter().collect();
     Ok((kinds, names, found.attached, found.unknown_words, found.first_ns, found.last_ns))
@@ -115,6 +107,14 @@ impl UrText {
         let counts = self.reader.counts;
         (counts.lines, counts.other, counts.too_long, counts.mixed)
     }
+}
+
+fn all((at, capacity, reserved_at): AllSlots) -> Slots {
+    Slots { at, capacity, reserved_at }
+}
+
+fn indexes((first, count, ahead): Indexes) -> Piece {
+    Piece { first, count, ahead }
 }
 
 /// A file that is the caller's and is not closed here.

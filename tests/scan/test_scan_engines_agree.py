@@ -78,7 +78,7 @@ RECORDS = st.lists(
 @settings(max_examples=60)
 @given(
     records=RECORDS, wraps=st.booleans(), first=st.sampled_from([0, 5, 2**32 - 7]), rows=st.sampled_from([5, 4096]),
-    cut=st.integers(0, 400), reserved=st.integers(-5, 5),
+    cut=st.integers(0, 400), reserved=st.integers(-5, 5), closed=st.booleans(),
 )  # fmt: skip
 def test_made_files(
     tmp_path_factory: pytest.TempPathFactory,
@@ -88,6 +88,7 @@ def test_made_files(
     rows: int,
     cut: int,
     reserved: int,
+    closed: bool,
 ) -> None:
     log = AkvLog(
         names=["a", b"b\xff"], wraps=wraps, capacity=16 if wraps else 4096, first_index=first if wraps else 0
@@ -128,7 +129,9 @@ def test_columns_of_the_rust_engine_are_not_copied(tmp_path: Path) -> None:
     log.mark(16, 0, 1, 2)
     with log.write(tmp_path / "x.akvlog").open("rb") as file:
         at = len(log.build()) - 64 * len(log.records)
-        found = akvscan.batches(file.fileno(), at, log.capacity, 0, len(log.records), 0, list(scan.TABLES))
+        found = akvscan.batches(
+            file.fileno(), (at, log.capacity, None), (0, len(log.records), 0), list(scan.TABLES)
+        )
     for columns, schema in zip(found, scan.TABLES.values(), strict=True):
         assert pa.record_batch(columns).schema.types == schema.types
 
