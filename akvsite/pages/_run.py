@@ -156,7 +156,10 @@ def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
 def _tick(desk: Desk, run_id: int) -> int | None:
     """The greatest step that all device times of the run are whole numbers of, counted from the first of them."""
     columns = desk.columns("interval", run_id=run_id)
-    times = [columns[name] for name in ("start_ns", "end_ns") if columns[name].dtype == np.int64]
+    # Two clocks have no common step: where there are converted times, theirs is told.
+    converted = columns["clock"].astype(object) != "device"
+    rows = converted if converted.any() else ~converted
+    times = [columns[name][rows] for name in ("start_ns", "end_ns") if columns[name].dtype == np.int64]
     if not times or not len(times[0]):
         return None
     every = np.concatenate(times)
