@@ -76,7 +76,8 @@ def _run_command() -> None:
     _INHERITED.clear()
     _INHERITED.update(os.environ)
     # Before numpy is loaded: no product here is large enough for threads, and to start them takes a third of its import.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # And a thread that it makes could take the signals that a capture passes on.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     try:
         # Where a file says something that the terminal cannot show, it is spelled out.
         for stream in (sys.stdout, sys.stderr):
@@ -437,6 +438,8 @@ def capture(
 ) -> None:
     """Run a command at a capture level and write a bundle. Its signals and its exit code pass through.
 
+    Files that the command leaves in the folder $AKV_FILES, such as a profiler's trace, become files of the capture.
+
     Exit code 3: no call was seen at level edge, where the command itself ended with 0.
     """
     from akvsite import record
@@ -455,13 +458,15 @@ def capture(
         _json(
             {
                 "bundle": str(done.bundle), "code": done.code, "ended": done.ended, "calls": done.calls,
-                "runtime_libraries": done.libraries, "because": done.because, "files": done.logs,
-                "memory_samples": done.samples, "notes": done.notes,
+                "runtime_libraries": done.libraries, "because": done.because, "files": done.files,
+                "left_out": done.left_out, "memory_samples": done.samples, "notes": done.notes,
             }
         )  # fmt: skip
     elif sys.stderr.isatty():
         seen = "" if done.calls is None else f"{done.calls:,} calls (counted), "
         _tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
+    for line in done.left_out:
+        _tell(f"left out: {line}")
     if done.calls == 0:
         _tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
     # Not by way of an interrupt: a code of 130 is the command's own.

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from akvsite.errors import BadInput
-from akvsite.record import device, host, launch, levels, logs, processes, program, quiet, software
+from akvsite.manifest import DEVICE_CLOCK
+from akvsite.record import device, files, host, launch, levels, logs, processes, program, quiet, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, Value, clean, cleaned
 from akvsite.record.sampler import FIRST_INTERVAL_NS, Sampler
@@ -21,6 +22,8 @@ NO_CALLS = 3
 ROLES = ("dev", "proof")
 TIMINGS = ("on", "off", "asis")
 RUNTIMES = ("auto", *levels.LIBRARIES)
+
+_INSIDE = "libsycl.so.9"
 
 Progress = Callable[[str], None]
 
@@ -55,7 +58,8 @@ class Captured:
     calls: int | None
     libraries: tuple[str, ...]
     because: tuple[str, ...]
-    logs: tuple[str, ...]
+    files: tuple[str, ...]
+    left_out: tuple[str, ...]
     samples: int
     notes: tuple[str, ...]
 
@@ -88,12 +92,13 @@ def capture(
     found = program.find(request.command)
     preload = levels.shim_libraries(request.runtime, environment) if request.level == LEVELS[-1] else []
     with Bundle(request.out, request.name) as bundle:
-        folder = None
+        folder = own = None
         if request.level != LEVELS[0]:
-            folder = (bundle.folder / "akv").absolute()
+            folder, own = ((bundle.folder / name).absolute() for name in ("akv", "own"))
             folder.mkdir()
+            own.mkdir()
         inside = levels.environment_for(
-            request.level, environment, folder=folder, timing=request.timing, preload=preload
+            request.level, environment, folder=folder, timing=request.timing, preload=preload, files=own
         )
         progress("reading the host's facts")
         facts = _standing_facts(found, inside)
@@ -111,8 +116,12 @@ def capture(
                 if folder
                 else logs.Logs()
             )
-            if folder:
+            if folder and own:
                 shutil.rmtree(folder)
+                taken = files.collect(own, bundle.folder / "files", request.out / f"{request.name}.left-out")
+                shutil.rmtree(own)
+                seen.files += taken.kept
+                seen.left_out += taken.left_out
             done = _outcome(request, found, ended, watch.sampler, seen, bundle.place)
             facts["load"] = {"before": before.facts(), "after": Moment.now().facts()}
             facts["capture"] = {
@@ -209,7 +218,8 @@ def _outcome(
         calls=calls,
         libraries=tuple(map(clean, runtimes)),
         because=tuple(because),
-        logs=tuple(seen.files),
+        files=tuple(seen.files),
+        left_out=tuple(seen.left_out),
         samples=len(sampler.columns[0]) if sampler else 0,
         notes=tuple(seen.notes),
     )
@@ -226,9 +236,13 @@ def _why_none(found: program.Program, runtimes: tuple[str, ...], mapped: bool, s
         )
     elif not runtimes:
         why.append("no runtime was loaded, or it is linked into another library")
+    elif _INSIDE in runtimes:
+        why.append(
+            f"{_INSIDE} holds its loader and the OpenCL adapter inside: calls to an OpenCL device are not seen"
+        )
     elif not why:
         why.append("a runtime is mapped, and none of its calls came through the functions that are looked at")
-    return [*why, *(f"left out: {line}" for line in seen.left_out)]
+    return why
 
 
 def _capture_facts(
@@ -254,6 +268,8 @@ def _capture_facts(
         "timing_events_by": "the recorder" if request.level == LEVELS[-1] else "declared",
         "started_monotonic_ns": ended.started_ns,
     }
+    if seen.left_out:
+        facts["left_out"] = {f"{number:02}": clean(line) for number, line in enumerate(seen.left_out)}
     if ended.signal is not None:
         facts["ended_by_signal"] = signal.Signals(ended.signal).name
     if watch.sampler is not None:
@@ -269,7 +285,6 @@ def _capture_facts(
             "processes_closed": seen.closed,
             "processes_not_closed": seen.open,
             "files_still_written": seen.still_written,
-            "files_left_out": len(seen.left_out) or None,
             "no_calls_because": "; ".join(done.because) or None,
             "notes": {f"{number:02}": note for number, note in enumerate(seen.notes)},
         }
@@ -318,9 +333,10 @@ def _write(
 
 
 def _clock(request: Request) -> str:
-    """How device times reach the host's axis, where the level has any."""
-    with_times = request.level == "device" or (request.level == "edge" and request.timing == "on")
-    return "vendor, unproven" if with_times else "host only"
+    """The axis of device times, where the level has any."""
+    if request.level == "edge" and request.timing == "on":
+        return DEVICE_CLOCK
+    return "vendor, unproven" if request.level == "device" else "host only"
 
 
 def _name(name: str | None) -> str | None:

@@ -46,7 +46,7 @@ def clean(text: str) -> str:
     'run.py'
     """
     text = without_secrets(base_names(visible(" ".join(text.split()))))
-    for own in _own_names():
+    for own in own_names():
         text = re.sub(rf"(?<![\w]){re.escape(own)}(?![\w])", "[redacted]", text)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
@@ -70,7 +70,7 @@ def cleaned(facts: Facts) -> dict[str, Value | Facts]:
 
 
 @cache
-def _own_names() -> tuple[str, ...]:
+def own_names() -> tuple[str, ...]:
     """Names of this machine and its user. Very short ones are words of many texts, and `root` is nobody's name."""
     names = {platform.node(), platform.node().partition(".")[0]}
     # An account may have no name, as in many containers.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -77,16 +79,21 @@ def run(
         pid = os.posix_spawn(path, list(command), dict(environment), setsigmask=mask, setsigdef=_RESET)
     except OSError as error:
         raise BadInput(command[0], f"cannot be started: {error.strerror}") from error
+    watcher = threading.Thread(target=_tell_of_the_end, args=(pid, threading.get_ident()), daemon=True)
+    if 0:
+        watcher.start()
     again = look(pid) if look else None
     due = again() if again else None
     passed = 0
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
         if ended:
+            at = time.monotonic_ns()
+            watcher.join()
             return Ended(
                 status=os.waitstatus_to_exitcode(status),
                 started_ns=started,
-                ended_ns=time.monotonic_ns(),
+                ended_ns=at,
                 user_ns=round(usage.ru_utime * 1e9),
                 system_ns=round(usage.ru_stime * 1e9),
                 peak_resident_bytes=usage.ru_maxrss * 1024,
@@ -99,3 +106,10 @@ def run(
         if came and came.si_signo != signal.SIGCHLD and came.si_code != _FROM_KERNEL:
             passed += 1
             os.kill(pid, came.si_signo)
+
+
+def _tell_of_the_end(pid: int, thread: int) -> None:
+    """Wake the thread that waits. The SIGCHLD of the process may be taken by any thread that a library has made."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    signal.pthread_kill(thread, signal.SIGCHLD)

@@ -29,17 +29,27 @@ def shim_libraries(runtime: str, environment: Mapping[str, str]) -> list[Path]:
 
 
 def environment_for(
-    level: str, environment: Mapping[str, str], *, folder: Path | None, timing: str, preload: list[Path]
+    level: str,
+    environment: Mapping[str, str],
+    *,
+    folder: Path | None,
+    timing: str,
+    preload: list[Path],
+    files: Path | None = None,
 ) -> dict[str, str]:
     """The command's environment at ``level``: nothing of an outer capture, then what this one needs.
 
-    ``folder`` is where recorders write; none at level off, which loads nothing.
+    ``folder`` is where recorders write, ``files`` where the command may leave files of its own; neither at level off,
+    which loads nothing.
     """
-    made = {n: v for n, v in environment.items() if n not in ("AKV_DIR", "AKV_TIMING", "AKV_LEVEL")}
+    ours = ("AKV_DIR", "AKV_FILES", "AKV_TIMING", "AKV_LEVEL")
+    made = {n: v for n, v in environment.items() if n not in ours}
     others = [p for p in made.pop("LD_PRELOAD", "").replace(":", " ").split() if _is_foreign(p)]
     made["AKV_LEVEL"] = level
     if folder is not None:
         made["AKV_DIR"] = os.fspath(folder)
+    if files is not None:
+        made["AKV_FILES"] = os.fspath(files)
     if level == LEVELS[-1]:
         made["AKV_TIMING"] = timing
         # In front: a library that comes first is asked first.

@@ -306,3 +306,28 @@ def test_what_was_recorded_stays_where_the_bundle_cannot_be_finished(
     )
     assert ".run.partial" in line
     assert Path("captures/.run.partial").is_dir() and Path("ran").exists()
+
+
+def test_the_end_of_a_command_is_noticed_whatever_thread_takes_the_signal(tmp_path: Path) -> None:
+    """The command ends while nobody waits, and a thread that a library made is there to take SIGCHLD."""
+    program = (
+        "import threading, time, pathlib\n"
+        "from akvsite.record import launch\n"
+        "threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n"
+        "times = []\n"
+        "def look(pid):\n"
+        "    stat = pathlib.Path(f'/proc/{pid}/stat')\n"
+        "    def again():\n"
+        "        times.append(1)\n"
+        "        if len(times) == 1: return 0\n"
+        "        while ') Z ' not in stat.read_text(): time.sleep(0.001)\n"
+        "        return time.monotonic_ns() + 10**15\n"
+        "    return again\n"
+        "with launch.signals_held() as mask:\n"
+        "    ended = launch.run(pathlib.Path('/bin/sh'), ['sh', '-c', 'sleep 0.2; exit 6'], {'PATH': '/bin'}, mask, look)\n"
+        "print(ended.code)\n"
+    )
+    done = subprocess.run(
+        [PYTHON, "-c", program], env=environment(), stdout=subprocess.PIPE, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "6\n"

@@ -57,7 +57,7 @@ def test_a_bundle_gives_nobody_away(capture: Capture, toys: Path, tmp_path: Path
 
 
 def test_names_of_this_machine_are_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clean, "_own_names", lambda: ("gpu7.lab", "gpu7", "ada"))
+    monkeypatch.setattr(clean, "own_names", lambda: ("gpu7.lab", "gpu7", "ada"))
     assert (
         clean.clean("run by ada on gpu7.lab, not adamant") == "run by [redacted] on [redacted], not adamant"
     )
