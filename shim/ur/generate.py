@@ -16,10 +16,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from headers import Function, Header, Parameter, read_header
+from headers import Function, Header, read_header
 from layout import LayoutError, read_layout
 from pycparser.plyparser import ParseError
-from roles import AFTER, BEFORE, Roles, common_roles, roles
+from roles import AFTER, BEFORE, Roles, roles
 
 WAYS = 5  # exported symbols, and the tables of four adapters
 
@@ -50,15 +50,24 @@ MADE = "/* Made by shim/ur/generate.py. */\n"
 
 
 class Calls:
-    """The union of several headers."""
+    """The union of several headers. A call may have another prototype in each release, and has a wrapper for each."""
 
     def __init__(self, headers: dict[str, Header], layouts: list[list[str]], without: set[str]) -> None:
         self.headers = headers
-        self.versions: dict[str, list[Function]] = {}
-        for header in headers.values():
+        self.versions: dict[str, list[Function]] = {}  # different prototypes, in the order of the headers
+        self.wrappers: dict[str, dict[str, str]] = {}  # by release and name of the call
+        for release, header in headers.items():
+            self.wrappers[release] = {}
             for name, function in header.functions.items():
-                if name not in without:
-                    self.versions.setdefault(name, []).append(function)
+                if name in without:
+                    continue
+                versions = self.versions.setdefault(name, [])
+                same = next(
+                    (n for n, v in enumerate(versions) if v.reduced() == function.reduced()), len(versions)
+                )
+                if same == len(versions):
+                    versions.append(function)
+                self.wrappers[release][name] = f"wrap_{name}_{same}"
         listed = {name for names in layouts for name in names if name != "-"} | without
         self.counted = sorted(listed - self.versions.keys())
         self.names = sorted(self.versions.keys() | set(self.counted))
@@ -81,29 +90,13 @@ class Calls:
         return found
 
 
-def one_prototype(versions: list[Function]) -> tuple[Function, Roles]:
-    """The prototype that a wrapper is made with.
-
-    Where the headers disagree, as many whole words are passed on as the longest prototype has: with the calling
-    convention of x86-64 each of these parameters is a word in a register or on the stack, whatever its type.
-    """
-    first = versions[0]
-    if all(f.reduced() == first.reduced() for f in versions):
-        # The names of the newest header, in the order of the command line.
-        return versions[-1], roles(versions[-1])
-    longest = max((f.parameters for f in versions), key=len)
-    names = [p.name for p in versions[-1].parameters] + [f"word{n}" for n in range(len(longest))]
-    words = tuple(Parameter(names[n], "word", "uint64_t") for n in range(len(longest)))
-    return Function(first.name, words), common_roles(versions)
-
-
-def wrapper(function: Function, what: Roles) -> Iterator[str]:
+def wrapper(function: Function, what: Roles, version: int) -> Iterator[str]:
     """One wrapper, in C; wrap.c has the macros. Its own variables end in an underscore: no parameter's name does."""
     name = function.name
     declared = ", ".join(f"{p.reduced} {p.name}".replace("* ", "*") for p in function.parameters)
     passed = ", ".join(p.name for p in function.parameters)
     types = ", ".join(p.reduced for p in function.parameters) or "void"
-    yield f"WRAPPER({name})({declared or 'void'}) {{"
+    yield f"static int32_t wrap_{name}_{version}({declared or 'void'}) {{"
     yield f"  int32_t (*real_)({types}) = REAL({name});"
     rooms = []
     if what.waits:
@@ -167,7 +160,8 @@ def names_h(calls: Calls, headers: str) -> str:
         "#ifndef UR_NAMES_H",
         "#define UR_NAMES_H",
         f'#define UR_HEADERS "{headers}"',
-        "#define UR_RELEASES " + ", ".join(f'"{name}"' for name in headers.split()),
+        "#define UR_RELEASES " + str(len(headers.split())),
+        "#define UR_RELEASE_TEXTS " + ", ".join(f'"{name}"' for name in headers.split()),
         f"#define UR_WAYS {WAYS}",
         "enum ur_name {",
     ]
@@ -182,40 +176,41 @@ def names_h(calls: Calls, headers: str) -> str:
 
 def wrappers_inc(calls: Calls) -> str:
     lines = [MADE]
-    for name in calls.names:
-        if name in calls.versions:
-            lines += wrapper(*one_prototype(calls.versions[name]))
-    lines += [f"extern char UR_PASTE(ur_stub_, WAY, _{name})[];" for name in calls.counted]
-    lines.append("void *const WRAPPERS[UR_NAMES] = {")
-    for name in calls.names:
-        value = f"(void *)wrap_{name}" if name in calls.versions else f"UR_PASTE(ur_stub_, WAY, _{name})"
-        lines.append(f"  [N_{name}] = {value},")
+    for versions in calls.versions.values():
+        for version, function in enumerate(versions):
+            lines += wrapper(function, roles(function), version)
+    lines += [f"extern char UR_PASTE(ur_stub_, WAY, _{name})[];" for name in calls.names]
+    lines.append("void *const WRAPPERS[UR_RELEASES][UR_NAMES] = {")
+    for release in calls.headers:
+        lines.append(f"  {{ /* {release} */")
+        for name in calls.names:
+            made = calls.wrappers[release].get(name)
+            lines.append(f"    [N_{name}] = {made or f'UR_PASTE(ur_stub_, WAY, _{name})'},")
+        lines.append("  },")
     return "\n".join([*lines, "};", ""])
 
 
 def stubs_s(calls: Calls) -> str:
-    """The exported symbols, what finds out where they lead, and the stubs of calls that can only be counted."""
+    """The exported symbols, what finds out where they lead, and stubs that count a call of which nothing is known."""
     lines = ['#include "stub.h"', "\t.text", "ASK(ur_find_out, ur_first, 0)"]
     lines += [f"ASK(ur_count_{way}, ur_counted, {way})" for way in range(WAYS)]
     for number, name in enumerate(calls.names):
         lines += [
             f"JUMP({name}, {number})",
             f"STUB(ur_first_{name}, {number}, ur_find_out)",
-            # Of any call: a runtime of an unknown release has no prototypes at all.
-            f"STUB(ur_stub_0_{name}, {number}, ur_count_0)",
+            *(f"STUB(ur_stub_{way}_{name}, {number}, ur_count_{way})" for way in range(WAYS)),
         ]
-    for name in calls.counted:
-        number = calls.names.index(name)
-        lines += [f"STUB(ur_stub_{way}_{name}, {number}, ur_count_{way})" for way in range(1, WAYS)]
     for table, prefix in (("ur_entry", "ur_first_"), ("ur_stubs", "ur_stub_0_")):
         lines += ["\t.data", f"\t.globl {table}", f"\t.hidden {table}", "\t.p2align 3", f"{table}:"]
         lines += [f"\t.quad {prefix}{name}" for name in calls.names]
     return "\n".join([*lines, '\t.section .note.GNU-stack,"",@progbits', ""])
 
 
-def layouts_inc(folder: Path) -> str:
+def layouts_inc(folder: Path, releases: list[str]) -> str:
     lines, table = [MADE], []
     for number, path in enumerate(sorted(folder.glob("*.txt"))):
+        if path.stem not in releases:
+            raise LayoutError(f"{path}: no header of release {path.stem} was given")
         layout = read_layout(path)
         entries = ", ".join("-1" if name == "-" else f"N_{name}" for name in layout.entries)
         parts = ", ".join(f'{{"{part}", {count}}}' for part, count in layout.parts)
@@ -226,28 +221,25 @@ def layouts_inc(folder: Path) -> str:
             f"static const struct ur_build builds_{number}[] = {{{builds}}};",
         ]
         table.append(
-            f'  {{"{path.stem}", {len(layout.entries)}, {len(layout.parts)}, {len(layout.builds)}, '
+            f"  {{{releases.index(path.stem)}, {len(layout.entries)}, {len(layout.parts)}, {len(layout.builds)}, "
             f"entries_{number}, parts_{number}, builds_{number}}},"
         )
     return "\n".join([*lines, "static const struct ur_layout layouts[] = {", *table, "};", ""])
 
 
 def listed(calls: Calls) -> Iterator[str]:
-    """A line for each call: its parameters by role."""
+    """A line for each call and prototype: its parameters by role."""
     for name in calls.names:
-        if name not in calls.versions:
-            yield f"{name} counted"
-            continue
-        function, what = one_prototype(calls.versions[name])
-        words = [name]
-        for role, value in vars(what).items():
-            if isinstance(value, tuple):
-                words.append(f"{role}={','.join(value)}")
-            elif value:
-                words.append(role if value is True else f"{role}={value.replace(' ', '')}")
-        if any(p.spelled == "word" for p in function.parameters):
-            words.append("prototypes-differ")
-        yield " ".join(words)
+        for version, function in enumerate(calls.versions.get(name, ())):
+            releases = [r for r, made in calls.wrappers.items() if made.get(name) == f"wrap_{name}_{version}"]
+            words = [name, *(() if len(releases) == len(calls.headers) else (f"in={','.join(releases)}",))]
+            for role, value in vars(roles(function)).items():
+                if isinstance(value, tuple):
+                    words.append(f"{role}={','.join(value)}")
+                elif value:
+                    words.append(role if value is True else f"{role}={value.replace(' ', '')}")
+            yield " ".join(words)
+    yield from (f"{name} counted" for name in calls.counted)
 
 
 def main() -> int:
@@ -278,7 +270,7 @@ def main() -> int:
             "names.h": names_h(calls, " ".join(headers)),
             "wrappers.inc": wrappers_inc(calls),
             "stubs.S": stubs_s(calls),
-            "layouts.inc": layouts_inc(folder),
+            "layouts.inc": layouts_inc(folder, list(headers)),
             # Nothing else leaves the library. Without a version name, so that it stands for symbols of any version.
             "exports.map": "{ global: dlsym; "
             + " ".join(f"{name};" for name in calls.names)

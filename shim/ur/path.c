@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const char *const names[] = {UR_NAME_TEXTS};
+const char *const ur_releases[UR_RELEASES] = {UR_RELEASE_TEXTS};
 const struct akv_producer akv_producer = {"ur", "akv_ur " AKV_VERSION, names, UR_NAMES};
 
 _Atomic(void *) ur_real[UR_WAYS][UR_NAMES];
@@ -117,33 +118,34 @@ void *ur_own(unsigned way, unsigned name) {
   return real;
 }
 
-/* Whether the loader is of a release whose prototypes the wrappers were made from. A wrapper with other prototypes would
- * hand on other arguments than it got. */
-static bool known_release(const void *function) {
-  static const char *const releases[] = {UR_RELEASES};
-  static _Atomic int known; /* 0: not looked yet, 1 no, 2 yes */
+/* The release of the loader, whose prototypes the wrappers must have: one with others would hand on other arguments than
+ * it got. -1: unknown. */
+static int release_of(const void *function) {
+  static _Atomic int known; /* 0: not looked yet; else the release + 2 */
   int found = atomic_load(&known);
-  if (found) return found == 2;
+  if (found) return found - 2;
   Dl_info info;
   char comment[256] = "";
-  if (dladdr(function, &info) && info.dli_fname) ur_comment(info.dli_fname, comment, sizeof comment);
+  const char *file = dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
+  if (*file) ur_comment(file, comment, sizeof comment);
   found = 1;
-  for (size_t n = 0; n < sizeof releases / sizeof *releases; n++) {
-    const char *at = strstr(comment, releases[n]);
-    if (at && at > comment && at[-1] == ' ' && at[strlen(releases[n])] == '.') found = 2;
+  for (int n = 0; n < UR_RELEASES; n++) {
+    const char *at = strstr(comment, ur_releases[n]);
+    if (at && at > comment && at[-1] == ' ' && at[strlen(ur_releases[n])] == '.') found = n + 2;
   }
-  if (found == 1) akv_notef("exports=unknown release of %s %s", base_name(info.dli_fname), comment);
+  if (found == 1) akv_notef("exports=unknown release of %s %s", base_name(file), comment);
   atomic_store(&known, found);
-  return found == 2;
+  return found - 2;
 }
-
-extern void *const ur_wrappers_0[];
 
 void *ur_first(unsigned way, unsigned name) {
   int before = errno, path = atomic_load_explicit(&ur_path, memory_order_acquire);
   if (path == UR_UNDECIDED) path = ur_decide(UR_EXPORTS);
   void *real = ur_own(way, name), *leads = real;
-  if (real && path == UR_EXPORTS) leads = known_release(real) ? ur_wrappers_0[name] : ur_stubs[name];
+  if (real && path == UR_EXPORTS) {
+    int release = release_of(real);
+    leads = release < 0 ? ur_stubs[name] : ur_wrappers_0[release][name];
+  }
   if (real) atomic_store_explicit(&ur_entry[name], leads, memory_order_release);
   errno = before;
   return real ? leads : (void *)missing;

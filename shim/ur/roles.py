@@ -101,16 +101,6 @@ def roles(function: Function) -> Roles:
     return replace(found, **EXCEPTIONS.get(function.name, {}))  # type: ignore[arg-type]
 
 
-def common_roles(versions: list[Function]) -> Roles:
-    """The roles that lie at the same place in every version of a function whose prototypes differ."""
-    same = []
-    for column in zip(*(f.parameters for f in versions), strict=False):
-        if len(set(column)) > 1:
-            break
-        same.append(column[0])
-    return replace(roles(Function(versions[0].name, tuple(same))), event=None, timed=False)
-
-
 def _waits(function: Function) -> tuple[str, str] | None:
     for count, events in zip(function.parameters, function.parameters[1:], strict=False):
         if events.spelled == "const ur_event_handle_t *" and count.reduced == "uint32_t":

@@ -29,8 +29,7 @@ struct ur_build {
   uint64_t hash;
 };
 struct ur_layout {
-  const char *release;
-  uint16_t entries, parts, builds;
+  uint16_t release, entries, parts, builds;
   const int16_t *entry; /* name ids; -1: nothing names the entry */
   const struct ur_part *part;
   const struct ur_build *build;
@@ -52,8 +51,7 @@ static struct adapter {
   void *expected[ENTRIES]; /* what the whole table must hold */
 } adapters[ADAPTERS];
 
-extern void *const ur_wrappers_1[], *const ur_wrappers_2[], *const ur_wrappers_3[], *const ur_wrappers_4[];
-static void *const *const wrappers[ADAPTERS] = {ur_wrappers_1, ur_wrappers_2, ur_wrappers_3, ur_wrappers_4};
+static ur_wrappers *const wrappers[ADAPTERS] = {ur_wrappers_1, ur_wrappers_2, ur_wrappers_3, ur_wrappers_4};
 _Static_assert(ADAPTERS == 4, "as many wrappers as adapters");
 
 /* Taken when an adapter is loaded, never on a call. */
@@ -147,11 +145,12 @@ static bool is_table(void **table, const struct ur_layout *layout) {
 static void patch(unsigned way, void *handle) {
   struct adapter *adapter = &adapters[way - 1];
   const struct ur_layout *layout = adapter->layout;
+  void *const *ours = wrappers[way - 1][layout->release];
   void **table = *(void ***)handle;
   bool agrees = is_table(table, layout), patched = agrees;
   for (unsigned n = 0; agrees && n < layout->entries; n++) {
     int id = layout->entry[n];
-    patched &= id < 0 || !adapter->expected[n] || table[n] == wrappers[way - 1][id];
+    patched &= id < 0 || !adapter->expected[n] || table[n] == ours[id];
     agrees = table[n] == adapter->expected[n] || patched;
   }
   if (!agrees) {
@@ -165,8 +164,8 @@ static void patch(unsigned way, void *handle) {
       atomic_store_explicit(&ur_real[way][layout->entry[n]], adapter->expected[n], memory_order_release);
   for (unsigned n = 0; n < layout->entries; n++)
     if (adapter->expected[n])
-      atomic_store_explicit((_Atomic(void *) *)&table[n], wrappers[way - 1][layout->entry[n]], memory_order_release);
-  akv_notef("tables=%s %s", adapter->file, layout->release);
+      atomic_store_explicit((_Atomic(void *) *)&table[n], ours[layout->entry[n]], memory_order_release);
+  akv_notef("tables=%s %s", adapter->file, ur_releases[layout->release]);
   ur_note_adapter(way);
 }
 

@@ -21,6 +21,11 @@ extern int ur_timing;
 extern _Atomic(void *) ur_entry[UR_NAMES];
 extern void *const ur_stubs[UR_NAMES];
 
+/* The wrappers of each way (wrap.c), by release, since prototypes differ between releases, and by name. */
+typedef void *const ur_wrappers[UR_NAMES];
+extern ur_wrappers ur_wrappers_0[], ur_wrappers_1[], ur_wrappers_2[], ur_wrappers_3[], ur_wrappers_4[];
+extern const char *const ur_releases[UR_RELEASES];
+
 /* --- path.c --- */
 int ur_decide(enum ur_path where_asked); /* the way in; decided once, and by nothing that comes later */
 void *ur_first(unsigned way, unsigned name);   /* where an exported symbol leads; called by its first stub */
