@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -12,29 +11,6 @@ import pytest
 from akvlogs import AkvLog
 
 from akvsite import scan
-from akvsite.errors import BadInput
-
-
-@pytest.fixture
-def opened(engine: str, tmp_path: Path) -> Any:
-    """Writes a log and opens it with the engine of this case."""
-    logs: list[scan.Log] = []
-
-    def opened(log: AkvLog, name: str = "ur-1.akvlog", **how: int) -> scan.Log:
-        logs.append(scan.open_log(log.write(tmp_path / name, **how), engine))
-        assert logs[-1].engine == engine
-        return logs[-1]
-
-    yield opened
-    for log in logs:
-        log.close()
-
-
-def accounted(log: scan.Log) -> scan.Tally:
-    tally = log.tally()
-    there = sum(tally.present.values())
-    assert tally.reserved == there + tally.holes + tally.overwritten + tally.lost + tally.missing
-    return tally
 
 
 def rows(log: scan.Log, table: str = "calls", size: int = scan.ROWS) -> list[dict[str, Any]]:
@@ -94,7 +70,7 @@ def test_the_other_tables(opened: Any) -> None:
     assert rows(there) == []
 
 
-def test_every_record_is_counted(opened: Any) -> None:
+def test_every_record_is_counted(accounted: Any, opened: Any) -> None:
     log = AkvLog(names=["a", "b"])
     log.call(1, enter=10, exit=25, waits=[1] * 7)
     log.call(0, enter=5, open=True)
@@ -116,7 +92,7 @@ def test_every_record_is_counted(opened: Any) -> None:
     assert not tally.truncated
 
 
-def test_an_empty_log_has_no_times(opened: Any) -> None:
+def test_an_empty_log_has_no_times(accounted: Any, opened: Any) -> None:
     log = opened(AkvLog())
     tally = accounted(log)
     assert (tally.reserved, tally.present, tally.first_ns, tally.last_ns) == (0, {}, None, None)
@@ -124,7 +100,7 @@ def test_an_empty_log_has_no_times(opened: Any) -> None:
     assert log.table("calls").schema == scan.TABLES["calls"]
 
 
-def test_a_commit_word_of_another_lap_is_a_hole(opened: Any) -> None:
+def test_a_commit_word_of_another_lap_is_a_hole(accounted: Any, opened: Any) -> None:
     log = AkvLog()
     log.hole(akvlogs.record(akvlogs.CALL, 5, [1, 2]))
     log.hole(akvlogs.record(akvlogs.CALL, 1, [1, 2])[:4] + bytes(60))
@@ -134,7 +110,7 @@ def test_a_commit_word_of_another_lap_is_a_hole(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
-def test_continuations_reach_across_batches(opened: Any, size: int) -> None:
+def test_continuations_reach_across_batches(accounted: Any, opened: Any, size: int) -> None:
     log = AkvLog()
     log.call(0, enter=1, exit=2, waits=list(range(20)))
     log.call(1, enter=3, exit=4)
@@ -145,7 +121,7 @@ def test_continuations_reach_across_batches(opened: Any, size: int) -> None:
     assert accounted(opened(log)).strays == 0
 
 
-def test_continuations_of_one_call_have_a_limit(opened: Any) -> None:
+def test_continuations_of_one_call_have_a_limit(accounted: Any, opened: Any) -> None:
     log = AkvLog()
     log.call(0, enter=1, exit=2)
     for word in range(300):
@@ -168,7 +144,7 @@ def test_indexes_beyond_32_bits(opened: Any) -> None:
     assert [row["index"] for row in rows(opened(log))] == list(range(2**32 - 4, 2**32 + 4))
 
 
-def test_a_file_that_wraps_keeps_the_last_lap(opened: Any) -> None:
+def test_a_file_that_wraps_keeps_the_last_lap(accounted: Any, opened: Any) -> None:
     log = AkvLog(wraps=True, capacity=8)
     for number in range(3):
         log.call(number, enter=number + 1, exit=100, waits=[number] * 7)  # 3 records each
@@ -183,7 +159,7 @@ def test_a_file_that_wraps_keeps_the_last_lap(opened: Any) -> None:
     assert accounted(there).overwritten == 3
 
 
-def test_a_call_that_was_written_over_leaves_strays(opened: Any) -> None:
+def test_a_call_that_was_written_over_leaves_strays(accounted: Any, opened: Any) -> None:
     log = AkvLog(wraps=True, capacity=4)
     log.call(0, enter=1, exit=2, waits=[1] * 12)
     log.call(1, enter=3, exit=4)
@@ -193,7 +169,7 @@ def test_a_call_that_was_written_over_leaves_strays(opened: Any) -> None:
     assert (accounted(there).overwritten, accounted(there).strays) == (1, 2)
 
 
-def test_a_file_that_wraps_and_is_cut(opened: Any) -> None:
+def test_a_file_that_wraps_and_is_cut(accounted: Any, opened: Any) -> None:
     log = AkvLog(wraps=True, capacity=8)
     for number in range(11):
         log.call(0, enter=number + 1, exit=100)
@@ -204,7 +180,7 @@ def test_a_file_that_wraps_and_is_cut(opened: Any) -> None:
     assert (tally.overwritten, tally.missing, tally.truncated) == (3, 3, True)
 
 
-def test_a_torn_end(opened: Any) -> None:
+def test_a_torn_end(accounted: Any, opened: Any) -> None:
     log = AkvLog()
     for number in range(4):
         log.call(0, enter=number + 1, exit=100)
@@ -213,7 +189,7 @@ def test_a_torn_end(opened: Any) -> None:
     assert (accounted(torn).missing, accounted(torn).truncated) == (2, True)
 
 
-def test_a_file_that_grew_ahead_is_not_truncated(opened: Any) -> None:
+def test_a_file_that_grew_ahead_is_not_truncated(accounted: Any, opened: Any) -> None:
     log = AkvLog(capacity=1 << 20)
     log.call(0, enter=1, exit=2)
     grown = opened(log, grown=1 << 16)
@@ -221,7 +197,7 @@ def test_a_file_that_grew_ahead_is_not_truncated(opened: Any) -> None:
     assert not accounted(grown).truncated
 
 
-def test_what_found_no_room_is_lost_and_not_missing(opened: Any) -> None:
+def test_what_found_no_room_is_lost_and_not_missing(accounted: Any, opened: Any) -> None:
     log = AkvLog(capacity=2, header={"reserved": 7, "stopped": 1, "records_lost": 5})
     log.call(0, enter=1, exit=2)
     log.call(0, enter=3, exit=4)
@@ -234,52 +210,12 @@ def test_what_found_no_room_is_lost_and_not_missing(opened: Any) -> None:
 
 
 @pytest.mark.parametrize("wraps", [False, True])
-def test_a_header_that_promises_too_much(opened: Any, wraps: bool) -> None:
+def test_a_header_that_promises_too_much(accounted: Any, opened: Any, wraps: bool) -> None:
     log = AkvLog(wraps=wraps, header={"reserved": 2**64 - 1, "capacity": 2**63})
     log.call(0, enter=1, exit=2)
     tally = accounted(opened(log))
     assert tally.missing + tally.lost + tally.overwritten > 2**62
     assert sum(tally.present.values()) <= 1
-
-
-def test_the_header(opened: Any) -> None:
-    log = AkvLog(header={"executable": b"/opt/\xff\\x41", "events_asked": 5, "device_times_unread": 6})
-    header = opened(log).header
-    assert (header.pid, header.parent_pid, header.producer) == (4711, 4710, "akv_test 1")
-    assert header.executable == "/opt/\\xff\\x5cx41"
-    assert header.start == scan.Clocks(1_000, 1_700_000_000_000_000_000, 1_100, 1_050)
-    assert header.close == scan.Clocks(9_000, 1_700_000_000_000_008_000, 9_100, 9_050)
-    assert (header.events_asked, header.device_times_unread, header.closed) == (5, 6, True)
-    # While the process runs, what is written at the close is not known.
-    live = opened(AkvLog(closed=False)).header
-    assert (live.close, live.device_times_unread, live.closed) == (None, None, False)
-
-
-def test_names(opened: Any) -> None:
-    log = AkvLog(names=["urQueueCreate", b"k\xff"], counts={3: 7, 1023: 2**64 - 1})
-    log.add_name("void gemm<float>", akvlogs.OBJECT_NAME, cut=True)
-    log.add_raw_name(bytes(16))
-    log.add_name("half", akvlogs.NOTE, complete=False)
-    at = log.add_name("", akvlogs.LIBRARY)
-    log.add_raw_name(b"\xff\xff\xff\x7f" + bytes(4))  # would reach beyond the names
-    log.add_name("never seen")
-    there = opened(log)
-    assert [(n["what"], n["id"], n["cut"], n["text"], n["complete"]) for n in there.names.to_pylist()] == [
-        (1, 0, False, "urQueueCreate", True),
-        (1, 1, False, "k\\xff", True),
-        (2, 0, True, "void gemm<float>", True),
-        (4, 0, False, "half", False),
-        (3, 0, False, "", True),
-    ]
-    assert there.names["offset"].to_pylist()[-1] == at
-    assert there.counts.to_pylist() == [{"id": 3, "count": 7}, {"id": 1023, "count": 2**64 - 1}]
-
-
-def test_offsets_beyond_the_file_hold_nothing(opened: Any) -> None:
-    log = AkvLog(names=["a"], header={"names_at": 2**64 - 1, "counts_at": 2**63, "records_at": 2**63})
-    log.call(0, enter=1, exit=2)
-    there = opened(log)
-    assert (there.names.num_rows, there.counts.num_rows, accounted(there).missing) == (0, 0, 1)
 
 
 def test_several_tables_in_one_pass(opened: Any) -> None:
@@ -299,32 +235,7 @@ def test_several_tables_in_one_pass(opened: Any) -> None:
             there.batches("calls", wrong)
 
 
-def test_a_compressed_file(opened: Any) -> None:
-    log = AkvLog(names=["a"])
-    for number in range(1000):
-        log.call(0, enter=number, exit=number + 1)
-    plain, packed = opened(log), opened(log, "ur-1.akvlog.gz", grown=3 << 20)
-    assert packed.table("calls").equals(plain.table("calls"))
-    assert packed.tally() == plain.tally()
-    assert packed.file_bytes == plain.file_bytes + (3 << 20)
-
-
-def test_a_compressed_file_that_is_cut(engine: str, tmp_path: Path) -> None:
-    log = AkvLog()
-    for number in range(1000):
-        log.call(0, enter=number * 977, exit=number + 1)
-    path = tmp_path / "x.akvlog.gz"
-    whole = gzip.compress(log.build(), mtime=0)
-    path.write_bytes(whole[: len(whole) * 3 // 4])
-    with scan.open_log(path, engine) as cut:
-        assert accounted(cut).truncated
-        assert 0 < cut.table("calls").num_rows < 1000
-    path.write_bytes(whole[:20] + b"\xff" * 100)
-    with pytest.raises(BadInput, match="no sound gzip stream"):
-        scan.open_log(path, engine)
-
-
-def test_a_file_that_is_cut_while_it_is_read(engine: str, tmp_path: Path) -> None:
+def test_a_file_that_is_cut_while_it_is_read(accounted: Any, engine: str, tmp_path: Path) -> None:
     log = AkvLog()
     for number in range(100):
         log.call(0, enter=number, exit=number + 1)
@@ -335,7 +246,9 @@ def test_a_file_that_is_cut_while_it_is_read(engine: str, tmp_path: Path) -> Non
         assert accounted(live).holes == 60
 
 
-def test_records_that_are_written_over_while_they_are_read(engine: str, tmp_path: Path) -> None:
+def test_records_that_are_written_over_while_they_are_read(
+    accounted: Any, engine: str, tmp_path: Path
+) -> None:
     log = AkvLog(wraps=True, capacity=8, closed=False)
     for number in range(8):
         log.call(number, enter=number, exit=number + 1)
@@ -348,56 +261,3 @@ def test_records_that_are_written_over_while_they_are_read(engine: str, tmp_path
             file.write((11).to_bytes(8, "little"))
         assert live.table("calls")["index"].to_pylist() == [3, 4, 5, 6, 7]
         assert accounted(live).holes == 3
-
-
-@pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ({"magic": b"\x89AKVLOG\r"}, ["no akvlog"]),
-        ({"version": 2}, ["byte 8", "version 2"]),
-        ({"header_bytes": 8192}, ["byte 12"]),
-        ({"record_bytes": 128}, ["byte 16", "128"]),
-        ({"names_bytes": 2**40}, ["byte 32"]),
-        ({"counts": 1025}, ["byte 48", "1,025"]),
-        ({"records_at": 4097}, ["byte 56"]),
-        ({"records_at": 0}, ["byte 56"]),
-        ({"flags": 1, "capacity": 1000}, ["byte 64", "power of two"]),
-        ({"flags": 1, "capacity": 0}, ["byte 64"]),
-    ],
-)
-def test_what_is_refused(tmp_path: Path, header: dict[str, Any], words: list[str]) -> None:
-    path = AkvLog(header=header).write(tmp_path / "x.akvlog")
-    with pytest.raises(BadInput) as refused:
-        scan.open_log(path)
-    for word in [path.name, *words]:
-        assert word in str(refused.value)
-
-
-def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
-    path = tmp_path / "x.akvlog"
-    for content, why in (
-        (b"", "no akvlog"),
-        (b"{}", "no akvlog"),
-        (AkvLog().build()[:4095], "the header is cut"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(BadInput, match=why):
-            scan.open_log(path)
-    with pytest.raises(BadInput, match="No such file"):
-        scan.open_log(tmp_path / "none")
-    with pytest.raises(BadInput, match="no regular file"):
-        scan.open_log(tmp_path)
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(BadInput, match="no regular file"):
-        scan.open_log(tmp_path / "pipe")
-
-
-def test_engines_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = AkvLog().write(tmp_path / "x.akvlog")
-    with pytest.raises(BadInput, match="'numpy' is no engine"):
-        scan.open_log(path, "numpy")
-    monkeypatch.setattr("akvsite.scan._engines.CRATE", "akvscan_not_there")
-    with pytest.raises(BadInput, match=r"pip install \./scanner"):
-        scan.open_log(path, "rust")
-    with scan.open_log(path) as log:
-        assert log.engine == "python"
