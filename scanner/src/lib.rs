@@ -6,4 +6,5 @@ pub mod columns;
 pub mod piece;
 mod python;
 pub mod tally;
+mod ur_line;
 pub mod ur_text;
