@@ -18,6 +18,8 @@ Mask = npt.NDArray[np.bool_]
 #: In this order where times are equal: what was released can be handed out again, and what was handed out waited for.
 _RELEASED, _RETAINED, _HIDDEN, _MADE, _ASKED = range(5)
 _HANDED_OUT = (_HIDDEN, _MADE)
+#: Records that are looked at together, at most about so many.
+TOGETHER = 1 << 20
 
 
 @dataclass
@@ -53,33 +55,55 @@ class Lifetimes:
 
     def makers_of(self, handles: Words, times: Words) -> tuple[Words, Mask]:
         """For each handle (n,) named at its time (n,): the record that had handed it out, and whether one is known."""
-        asked = len(handles)
-        if not asked or not self._handles:
-            return np.zeros(asked, np.uint64), np.zeros(asked, bool)
-        # The questions stand among what happened, each behind everything of its handle that came before it.
-        every = np.concatenate([*self._handles, handles])
-        when = np.concatenate([*self._times, times])
-        what = np.concatenate([*self._what, np.full(asked, _ASKED, np.uint8)])
-        order = np.lexsort((what, when, every))
-        every, what = every[order], what[order]
-        first, begins = _stretches(every, what)
-        dead = _deaths(what, first, begins)
-        alive = dead - dead[first] == 0
-        questions = np.flatnonzero(what == _ASKED)
-        begin = first[questions]
-        found = (what[begin] == _MADE) & alive[questions]
-        made = np.concatenate([*self._makers, np.zeros(asked, np.uint64)])[order]
-        makers, known = np.zeros(asked, np.uint64), np.zeros(asked, bool)
-        place = order[questions] - (len(order) - asked)
-        makers[place[found]] = made[begin[found]]
-        known[place] = found
+        makers, known = np.zeros(len(handles), np.uint64), np.zeros(len(handles), bool)
+        if not len(handles) or not self._handles:
+            return makers, known
+        # Handles have nothing to do with each other: some at a time, so that the work needs little memory beside them.
+        several = 1 + (len(handles) + sum(map(len, self._handles))) // TOGETHER
+        for one in range(several):
+            asked = np.flatnonzero(_share(handles, several) == one)
+            own = [_share(part, several) == one for part in self._handles]
+
+            def of(column: list[Words], own: list[Mask] = own) -> Words:
+                return np.concatenate([part[mask] for part, mask in zip(column, own, strict=True)])
+
+            what = np.concatenate([part[mask] for part, mask in zip(self._what, own, strict=True)])
+            happened = of(self._handles), of(self._times), of(self._makers), what
+            makers[asked], known[asked] = _answers(*happened, handles[asked], times[asked])
         return makers, known
+
+
+def _share(handles: Words, several: int) -> npt.NDArray[np.uint64]:
+    """Which of ``several`` parts each handle falls into. Handles are addresses: their low bits are alike."""
+    return (handles * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) % np.uint64(several)
+
+
+def _answers(
+    happened: Words, when: Words, makers: Words, what: npt.NDArray[np.uint8], handles: Words, times: Words
+) -> tuple[Words, Mask]:
+    """``Lifetimes.makers_of``, from all that happened to these handles."""
+    asked = len(handles)
+    # The questions stand among what happened, each behind everything of its handle that came before it.
+    every = np.concatenate([happened, handles])
+    what = np.concatenate([what, np.full(asked, _ASKED, np.uint8)])
+    order = np.lexsort((what, np.concatenate([when, times]), every))
+    every, what = every[order], what[order]
+    first, begins = _stretches(every, what)
+    dead = _deaths(what, first, begins)
+    questions = np.flatnonzero(what == _ASKED)
+    begin = first[questions]
+    found = (what[begin] == _MADE) & (dead[questions] == dead[begin])
+    place = order[questions] - len(happened)
+    answers, known = np.zeros(asked, np.uint64), np.zeros(asked, bool)
+    answers[place[found]] = makers[order[begin[found]]]
+    known[place] = found
+    return answers, known
 
 
 def _stretches(handles: Words, what: npt.NDArray[np.uint8]) -> tuple[Places, Mask]:
     """Where the stretch of each record begins: with the handle, and anew whenever it is handed out."""
     begins = np.isin(what, _HANDED_OUT)
-    begins[0] = True
+    begins[:1] = True
     begins[1:] |= handles[1:] != handles[:-1]
     place = np.arange(len(handles), dtype=np.int64)
     return np.maximum.accumulate(np.where(begins, place, 0)), begins

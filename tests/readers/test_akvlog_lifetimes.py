@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from akvsite.readers import _akvlog_lifetimes
 from akvsite.readers._akvlog_lifetimes import Lifetimes
 
 #: Few handles, so that they are reused all the time; times are apart, as those of one thread are.
@@ -52,9 +55,13 @@ def told(acts: list[tuple[str, int]], batch: int = 1 << 30) -> list[int | None]:
     return [int(m) if k else None for m, k in zip(makers, known, strict=True)]
 
 
-@given(ACTS, st.integers(1, 7))
-def test_a_maker_is_the_one_that_a_slow_reading_finds(acts: list[tuple[str, int]], batch: int) -> None:
-    assert told(acts, batch) == slowly(acts)
+@given(ACTS, st.integers(1, 7), st.integers(1, 50))
+def test_a_maker_is_the_one_that_a_slow_reading_finds(
+    acts: list[tuple[str, int]], batch: int, together: int
+) -> None:
+    """Whatever the batches, and however many records are looked at together."""
+    with mock.patch.object(_akvlog_lifetimes, "TOGETHER", together):
+        assert told(acts, batch) == slowly(acts)
 
 
 def test_a_handle_that_was_handed_out_again_is_the_later_ones() -> None:
