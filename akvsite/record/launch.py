@@ -80,8 +80,7 @@ def run(
     except OSError as error:
         raise BadInput(command[0], f"cannot be started: {error.strerror}") from error
     watcher = threading.Thread(target=_tell_of_the_end, args=(pid, threading.get_ident()), daemon=True)
-    if 0:
-        watcher.start()
+    watcher.start()
     again = look(pid) if look else None
     due = again() if again else None
     passed = 0
