@@ -16,35 +16,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from headers import Function, Header, read_header
+from headers import CONSTANTS, Function, Header, read_header
 from layout import LayoutError, read_layout
+from prototypes import PrototypeError, read_prototypes
 from pycparser.plyparser import ParseError
 from roles import AFTER, BEFORE, Roles, roles
 
 WAYS = 5  # exported symbols, and the tables of four adapters
-
-# What the hand-written part needs of the headers, under the same names.
-CONSTANTS = (
-    "UR_RESULT_ERROR_UNINITIALIZED",
-    "UR_STRUCTURE_TYPE_QUEUE_PROPERTIES",
-    "UR_QUEUE_FLAG_PROFILING_ENABLE",
-    "UR_QUEUE_FLAG_DISCARD_EVENTS",
-    "UR_QUEUE_INFO_REFERENCE_COUNT",
-    "UR_ADAPTER_INFO_REFERENCE_COUNT",
-    "UR_DEVICE_INFO_NAME",
-    "UR_DEVICE_INFO_PARENT_DEVICE",
-    "UR_DEVICE_INFO_REFERENCE_COUNT",
-    "UR_DEVICE_INFO_DRIVER_VERSION",
-    "UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION",
-    "UR_EVENT_INFO_COMMAND_EXECUTION_STATUS",
-    "UR_EVENT_STATUS_COMPLETE",
-    "UR_EVENT_STATUS_QUEUED",
-    "UR_KERNEL_INFO_FUNCTION_NAME",
-    "UR_PROFILING_INFO_COMMAND_QUEUED",
-    "UR_PROFILING_INFO_COMMAND_SUBMIT",
-    "UR_PROFILING_INFO_COMMAND_START",
-    "UR_PROFILING_INFO_COMMAND_END",
-)
 
 MADE = "/* Made by shim/ur/generate.py. */\n"
 
@@ -261,6 +239,8 @@ def main() -> int:
         headers = {}
         for name, _, path in (text.partition("=") for text in given.header):
             headers[name] = read_header(Path(path))
+        for path in sorted((folder.parent / "prototypes").glob("*.txt")):
+            headers[path.stem] = read_prototypes(path, headers)
         layouts = [read_layout(path).entries for path in sorted(folder.glob("*.txt"))]
         calls = Calls(headers, layouts, set(given.without))
         if given.list:
@@ -276,7 +256,14 @@ def main() -> int:
             + " ".join(f"{name};" for name in calls.names)
             + " local: *; };\n",
         }
-    except (OSError, LayoutError, ParseError, ValueError, subprocess.CalledProcessError) as error:
+    except (
+        OSError,
+        LayoutError,
+        PrototypeError,
+        ParseError,
+        ValueError,
+        subprocess.CalledProcessError,
+    ) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 2
     out.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,29 @@ INTEGERS = {"_Bool", "char", "int", "unsigned int", "size_t", "uintptr_t"} | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 
+# What the hand-written part needs of the headers, under the same names.
+CONSTANTS = (
+    "UR_RESULT_ERROR_UNINITIALIZED",
+    "UR_STRUCTURE_TYPE_QUEUE_PROPERTIES",
+    "UR_QUEUE_FLAG_PROFILING_ENABLE",
+    "UR_QUEUE_FLAG_DISCARD_EVENTS",
+    "UR_QUEUE_INFO_REFERENCE_COUNT",
+    "UR_ADAPTER_INFO_REFERENCE_COUNT",
+    "UR_DEVICE_INFO_NAME",
+    "UR_DEVICE_INFO_PARENT_DEVICE",
+    "UR_DEVICE_INFO_REFERENCE_COUNT",
+    "UR_DEVICE_INFO_DRIVER_VERSION",
+    "UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION",
+    "UR_EVENT_INFO_COMMAND_EXECUTION_STATUS",
+    "UR_EVENT_STATUS_COMPLETE",
+    "UR_EVENT_STATUS_QUEUED",
+    "UR_KERNEL_INFO_FUNCTION_NAME",
+    "UR_PROFILING_INFO_COMMAND_QUEUED",
+    "UR_PROFILING_INFO_COMMAND_SUBMIT",
+    "UR_PROFILING_INFO_COMMAND_START",
+    "UR_PROFILING_INFO_COMMAND_END",
+)
+
 
 @dataclass(frozen=True)
 class Parameter:

@@ -131,7 +131,8 @@ static int release_of(const void *function) {
   found = 1;
   for (int n = 0; n < UR_RELEASES; n++) {
     const char *at = strstr(comment, ur_releases[n]);
-    if (at && at > comment && at[-1] == ' ' && at[strlen(ur_releases[n])] == '.') found = n + 2;
+    /* "2025.3" stands for all of 2025.3.x; a release by its full number for itself. */
+    if (at && at > comment && at[-1] == ' ' && strchr(". ", at[strlen(ur_releases[n])])) found = n + 2;
   }
   if (found == 1) akv_notef("exports=unknown release of %s %s", base_name(file), comment);
   atomic_store(&known, found);

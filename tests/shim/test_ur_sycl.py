@@ -109,7 +109,7 @@ def test_brackets_hold_the_clock_of_the_device(runs, path):
 def test_runtime_and_devices_are_noted(runs):
     notes = runs["exports"].capture.notes
     assert any(re.match(r"libsycl\.so\.8 .*2025\.3", text) for text in notes["runtime"])
-    assert notes["headers"] == ["2025.3 2026.2"] and notes["timing"] == ["on"]
+    assert {"2025.3", "2026.2"} <= set(notes["headers"][0].split()) and notes["timing"] == ["on"]
     assert len(notes["device"]) == 1
 
 
