@@ -14,7 +14,7 @@
 -- @phases       rows of level 1
 -- @host_rows    rows of level 2
 -- @intervals    rows of level 3
--- @calls        rows of level 4
+-- @calls        runtime calls; one that two tools recorded counts once
 -- @trials       timed repetitions of an experiment
 -- @files        files read
 -- @quarantined  records in the quarantine
@@ -26,7 +26,8 @@ SELECT r.id AS run_id, r.name, u.level, h.name AS host, u.role, r.engine, r.star
        (SELECT count(*) FROM level1_runner f WHERE f.run_id = r.id) AS phases,
        (SELECT count(*) FROM level2_host t WHERE t.run_id = r.id) AS host_rows,
        (SELECT count(*) FROM level3_device d WHERE d.run_id = r.id) AS intervals,
-       (SELECT count(*) FROM level4_edge c WHERE c.run_id = r.id) AS calls,
+       (SELECT count(*) FROM level4_edge c WHERE c.run_id = r.id)
+           - (SELECT count(*) FROM same_call p WHERE p.run_id = r.id) AS calls,
        (SELECT count(*) FROM trial t WHERE t.run_id = r.id) AS trials,
        (SELECT count(*) FROM ingest i WHERE i.run_id = r.id) AS files,
        (SELECT count(*) FROM quarantine q JOIN ingest i ON i.id = q.ingest_id WHERE i.run_id = r.id) AS quarantined,
