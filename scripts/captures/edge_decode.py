@@ -1,9 +1,10 @@
 """A small decode loop on a GPU: KV blocks come from the host one layer ahead, on a copy stream of their own.
 
-It is the program that edge captures are made of. It runs on its own; with ``--trace FILE`` the torch profiler (Kineto)
-records the same steps, so that two recorders can be compared on one loop.
+It is the program that edge captures on a GPU are made of. With ``--trace NAME`` the torch profiler (Kineto) records the
+same steps, so that two recorders can be compared on one loop; the trace goes to the capture's folder for files of the
+command's own, where there is one. With ``--graph`` the work of a step is captured once and replayed.
 
-    python scripts/captures/edge_decode.py --steps 40 --trace decode.pt.trace.json
+    akvsite capture --level edge --name NAME -- python scripts/captures/edge_decode.py --trace decode.pt.trace.json.gz
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import time
 from pathlib import Path
 
@@ -59,18 +61,36 @@ class Engine:
         self.free = [torch.cuda.Event() for _ in range(2)]
         self.copies = torch.cuda.Stream()
         self.tokens = torch.zeros((batch, 1), dtype=torch.long, device="cuda")
-        for event in self.free:
-            event.record()
 
     def fetch(self, layer: int) -> None:
+        """Bring a layer's cache into its buffer, once the layer before the last has been computed from it."""
         place = layer % 2
         with torch.cuda.stream(self.copies):
-            self.copies.wait_event(self.free[place])
+            if layer >= 2:
+                self.copies.wait_event(self.free[place])
             self.buffers[place].copy_(self.host[layer], non_blocking=True)
             self.filled[place].record()
 
+    def capture(self) -> None:
+        """Let ``step`` replay a graph of the work instead of launching it anew."""
+        for event in (*self.free, *self.filled):
+            event.synchronize()
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            self.work()
+        side.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.work()
+        self.work = graph.replay  # type: ignore[method-assign]
+
     def step(self) -> list[int]:
-        """One token for each request of the batch."""
+        """One token for each request of the batch. The copy back is where the host waits for the device."""
+        self.work()
+        return self.tokens.flatten().tolist()
+
+    def work(self) -> None:
+        self.copies.wait_stream(torch.cuda.current_stream())
         self.fetch(0)
         x = self.embed(self.tokens)
         for number, layer in enumerate(self.layers):
@@ -79,21 +99,30 @@ class Engine:
             torch.cuda.current_stream().wait_event(self.filled[number % 2])
             x = layer(x, self.buffers[number % 2])
             self.free[number % 2].record()
-        self.tokens = self.head(x).argmax(-1)
-        # The copy back is where the host waits for the device.
-        return self.tokens.flatten().tolist()
+        torch.cuda.current_stream().wait_stream(self.copies)
+        self.tokens.copy_(self.head(x).argmax(-1))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     for name, default in (("steps", 40), ("layers", 8), ("width", 2048), ("heads", 16), ("batch", 4),
                           ("tokens", 512), ("vocabulary", 32000), ("warm-up", 8)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--trace", type=Path, help="let the torch profiler record the steps too")
+    parser.add_argument("--trace", help="let the torch profiler record the steps too, into this file")
+    parser.add_argument(
+        "--graph", action="store_true", help="replay a graph instead of launching each kernel"
+    )
     options = parser.parse_args()
-    engine = Engine(options.layers, options.width, options.heads, options.batch, options.tokens, options.vocabulary)
+    engine = Engine(
+        options.layers, options.width, options.heads, options.batch, options.tokens, options.vocabulary
+    )
     with torch.inference_mode():
         for _ in range(options.warm_up):
+            engine.step()
+        if options.graph:
+            engine.capture()
             engine.step()
         torch.cuda.synchronize()
         kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
@@ -106,7 +135,7 @@ def main() -> None:
                     tokens = engine.step()
         ended = time.perf_counter_ns()
     if options.trace:
-        profiler.export_chrome_trace(str(options.trace))
+        profiler.export_chrome_trace(str(Path(os.environ.get("AKV_FILES", ".")) / options.trace))
     print(json.dumps({"steps": options.steps, "tokens": tokens, "loop_ns": ended - started}))
 
 
