@@ -17,6 +17,9 @@ LIBRARY, NOTE = 3, 4
 ALSO = "its row says the rest"
 COUNTED_ONLY = "counted only: neither its time nor what it did"
 
+#: More records than any file has: a million a second for two hundred years are fewer.
+MOST_RECORDS = 2**53
+
 _STOPPED = {0: "no", 1: "its capacity was reached", 2: "the disk was full"}
 #: More than this is no difference of two clocks: the sum with any time still fits in 64 bits.
 _FARTHEST = 2**62

@@ -26,7 +26,7 @@ from akvsite.readers import _akvlog_rows as made
 from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
 from akvsite.readers._akvlog_rows import Objects, column
 from akvsite.readers._redact import program
-from akvsite.reading import Counted, Ending, Part, Process, Rows
+from akvsite.reading import Counted, Ending, Part, Process, Rejected, Rows
 
 MAGIC = b"\x89AKVLOG\n"
 
@@ -218,6 +218,12 @@ class _Reading:
         self._last = tally.last_ns if tally.last_ns is not None and tally.last_ns <= made.MOST else None
         self._truncated = tally.truncated
         self._counts.update(account.counts(self._log, tally, self._names, self._entries))
+        for (what, fate), count in list(self._counts.items()):
+            if count > account.MOST_RECORDS:
+                # Only a damaged header says so: nothing that is added up with it may leave 64 bits.
+                self._counts[what, fate] = 0
+                self._counts[what, "quarantine: a count that cannot be"] += 1
+                yield Rejected("a count that cannot be", f"{what}, {fate}", str(count))
         yield from (Counted(what, fate, count) for (what, fate), count in self._counts.items() if count)
 
     def ending(self) -> Ending:

@@ -8,6 +8,8 @@ from pathlib import Path
 import akvlogs
 import pytest
 from akvlogs import AkvLog
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from akvsite.errors import BadInput
 from akvsite.readers import find
@@ -179,6 +181,13 @@ def test_a_process_that_did_not_end_by_itself_is_flagged(
     assert not found.ending.truncated
 
 
+def test_a_count_that_cannot_be_is_kept_and_added_to_nothing(tmp_path: Path, gather) -> None:
+    log = AkvLog(NAMES, counts={ASKED: 2**63 + 1}, header={"device_times_lost": 2**64 - 1})
+    found = gather(READER, log.write(tmp_path / "a.akvlog"))
+    assert sorted(r.raw for r in found.rejected) == [str(2**64 - 1), str(2**63 + 1)]
+    assert max(found.counted.values()) == 1
+
+
 def test_a_call_that_never_returned_shows_what_hung(tmp_path: Path, gather) -> None:
     log = AkvLog(NAMES, closed=False)
     log.call(FINISH, enter=50, open=True, queue=0x10)
@@ -221,3 +230,26 @@ def test_a_file_of_another_version_is_refused(tmp_path: Path) -> None:
     path = AkvLog(NAMES, header={"version": 2}).write(tmp_path / "a.akvlog")
     with pytest.raises(BadInput, match="version 2"):
         list(READER.read(path))
+
+
+@given(
+    damage=st.lists(
+        st.tuples(st.integers(0, 511) | st.integers(12_288, 23_000), st.integers(0, 255)), max_size=12
+    ),
+    cut=st.none() | st.integers(0, 23_000),
+)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_file_is_read_or_refused(damage, cut: int | None, tmp_path: Path, gather) -> None:
+    """Whatever its bytes say, rows fit their tables, every record has a fate, and nothing else is raised."""
+    content = bytearray(edge().build())
+    for at, byte in damage:
+        content[at % len(content)] = byte
+    path = tmp_path / "a.akvlog"
+    path.write_bytes(bytes(content)[:cut])
+    try:
+        found = gather(READER, path)
+    except BadInput:
+        return
+    assert len(found.rows.get("level4_edge", [])) == sum(
+        n for (_, fate), n in found.counted.items() if fate == "level4_edge"
+    )
