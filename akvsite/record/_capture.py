@@ -227,7 +227,9 @@ def _outcome(
 
 def _why_none(found: program.Program, runtimes: tuple[str, ...], mapped: bool, seen: logs.Logs) -> list[str]:
     """What is known of why no call was seen; a list of observations, the most telling first."""
-    why = [note for note in seen.notes if note.startswith(("tables=", "exports=unknown", "path=none", "off="))]
+    why = [
+        note for note in seen.notes if note.startswith(("tables=", "exports=unknown", "path=none", "off="))
+    ]
     if found.refuses_preload:
         why.append(found.refuses_preload)
     elif not mapped and not seen.libraries:
