@@ -137,9 +137,7 @@ def test_engines_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert log.engine == "python"
 
 
-@given(
-    st.binary(max_size=20) | st.from_regex(rb"(\\|x[0-9A-Fa-f]{1,2}|\xc3\xa9|\xff){1,6}", fullmatch=True)
-)
+@given(st.binary(max_size=20) | st.from_regex(rb"(\\|x[0-9A-Fa-f]{1,2}|\xc3\xa9|\xff){1,6}", fullmatch=True))
 def test_text_is_escaped_as_the_readers_do_it(raw: bytes) -> None:
     assert escape(raw) == _escape.escape(raw)
     assert _escape.unescape(escape(raw)) == raw
