@@ -71,7 +71,7 @@ def test_a_capture_is_whole(folder: Path) -> None:
     declared = manifest.load(folder)
     assert declared.name == folder.name
     assert {file.path for file in declared.files} == {
-        path.resolve() for path in folder.iterdir() if path.name != manifest.FILE_NAME
+        path.resolve() for path in folder.rglob("*") if path.is_file() and path.name != manifest.FILE_NAME
     }
     for file in declared.files:
         if file.table is not None:
