@@ -173,7 +173,7 @@ class AkvLog:
             "records_at": records_at, "capacity": self.capacity, "pid": 4711, "parent_pid": 4710,
             "start": (1_000, 1_700_000_000_000_000_000, 1_100, 1_050),
             "close": (9_000, 1_700_000_000_000_008_000, 9_100, 9_050) if self.closed else (0, 0, 0, 0),
-            "closed": int(self.closed), "stopped": 0, "errno": 0, "reserved": reserved, "names_reserved": len(names),
+            "closed": int(self.closed), "stopped": 0, "errno": 0, "made": 0, "reserved": reserved, "names_reserved": len(names),
             "records_lost": 0, "names_lost": 0, "device_times_lost": 0, "events_asked": 0, "device_times_unread": 0,
             "producer": b"akv_test 1", "executable": b"/opt/engine/bin/decode",
         }  # fmt: skip
@@ -187,6 +187,7 @@ class AkvLog:
             *(fields[k] for k in ("counts_at", "counts", "records_at", "capacity", "pid", "parent_pid")),
             *fields["start"], *fields["close"], fields["closed"], fields["stopped"], fields["errno"],
         )  # fmt: skip
+        struct.pack_into("<Q", file, 160, fields["made"])
         struct.pack_into("<Q", file, 192, fields["reserved"])
         struct.pack_into("<Q", file, 256, fields["names_reserved"])
         counters = ("records_lost", "names_lost", "device_times_lost", "events_asked", "device_times_unread")

@@ -56,6 +56,8 @@ class Header:
     #: 0 no, 1 capacity reached, 2 disk full, 3 other error.
     stopped: int
     errno: int
+    #: Records that the file was made long enough for; None where it does not say.
+    made: int | None
     reserved: int
     names_reserved: int
     records_lost: int
@@ -98,6 +100,7 @@ def read_header(path: Path, file: IO[bytes]) -> Header:
     wraps = bool(flags & 1)
     if wraps and (capacity == 0 or capacity & (capacity - 1)):
         raise refuse(64, f"wraps after {capacity:,} records, which is no power of two")
+    (made,) = struct.unpack_from("<Q", head, 160)
     (reserved,) = struct.unpack_from("<Q", head, RESERVED_AT)
     (names_reserved,) = struct.unpack_from("<Q", head, 256)
     records_lost, names_lost, times_lost, asked, unread = _COUNTERS.unpack_from(head, 320)
@@ -117,6 +120,7 @@ def read_header(path: Path, file: IO[bytes]) -> Header:
         closed=closed == 1,
         stopped=stopped,
         errno=errno,
+        made=made or None,
         reserved=reserved,
         names_reserved=names_reserved,
         records_lost=records_lost,

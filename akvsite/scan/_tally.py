@@ -44,7 +44,7 @@ class Tally:
     present: dict[int, int]
     #: Records by kind that this version does not name; they are in ``present`` too.
     unknown: dict[int, int]
-    #: Reserved and never written, or of an older lap.
+    #: Reserved and never written (also where the file was not made that long yet), or of an older lap.
     holes: int
     #: Of a file that wraps: an older lap, written over.
     overwritten: int
@@ -73,15 +73,18 @@ def account(header: Header, slots: Slots, found: Found) -> Tally:
     beyond = 0 if header.wraps else max(0, header.reserved - header.capacity)
     # A recorder that could not let the file grow has counted what it lost; only what it did not count is missing.
     lost = min(outside, max(beyond, header.records_lost))
+    # A process that ended while the file was to grow had reserved what was never made, and never written.
+    promised = outside + slots.count - lost
+    unmade = 0 if header.made is None else min(outside - lost, max(0, promised - header.made))
     present = {kind: count for kind, count in sorted(found.kinds.items()) if kind}
     return Tally(
         reserved=header.reserved,
         present=present,
         unknown={k: n for k, n in present.items() if k not in KINDS and k not in _PROBE},
-        holes=found.kinds.get(0, 0),
+        holes=found.kinds.get(0, 0) + unmade,
         overwritten=overwritten,
         lost=lost,
-        missing=outside - lost,
+        missing=outside - lost - unmade,
         open_calls=found.kinds.get(1, 0),
         strays=found.kinds.get(3, 0) - found.attached,
         unknown_words=found.unknown_words,

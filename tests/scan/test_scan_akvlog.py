@@ -197,6 +197,18 @@ def test_a_file_that_grew_ahead_is_not_truncated(accounted: Any, opened: Any) ->
     assert not accounted(grown).truncated
 
 
+def test_what_was_reserved_before_the_file_was_made_longer_is_a_hole(accounted: Any, opened: Any) -> None:
+    """A process that is killed while its file is to grow: nothing was cut off, there was nothing yet."""
+    log = AkvLog(header={"reserved": 7, "made": 2})
+    log.call(0, enter=1, exit=2)
+    log.call(0, enter=3, exit=4)
+    tally = accounted(opened(log))
+    assert (tally.holes, tally.missing, tally.truncated) == (5, 0, False)
+    # One of the two that were made is cut off.
+    tally = accounted(opened(log, cut=len(log.build()) - 64))
+    assert (tally.holes, tally.missing, tally.truncated) == (5, 1, True)
+
+
 def test_what_found_no_room_is_lost_and_not_missing(accounted: Any, opened: Any) -> None:
     log = AkvLog(capacity=2, header={"reserved": 7, "stopped": 1, "records_lost": 5})
     log.call(0, enter=1, exit=2)
