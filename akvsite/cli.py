@@ -477,7 +477,7 @@ def capture(
 @app.command(epilog="Example: akvsite experiment tracer --pairs 10 --seed 7 --name tracer-dev")
 def experiment(
     which: Annotated[
-        str, typer.Argument(help="tracer: what looking on costs, one micro-loop run four ways.")
+        str, typer.Argument(help="tracer: what looking on costs, one micro-loop with and without tracers.")
     ],
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks in which every treatment is run once.")] = 10,
     iterations: Annotated[

@@ -22,7 +22,9 @@ from akvsite.estimate import Estimate
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.record import levels, software
 
-NOTHING, SHIM, VENDOR, TEXT = "nothing", "shim", "vendor tracing", "SYCL_UR_TRACE=2"
+NOTHING, SHIM, VENDOR, SILENT, TEXT = (
+    "nothing", "shim", "vendor tracing", "vendor tracing, silent", "SYCL_UR_TRACE=2",
+)  # fmt: skip
 SEGMENTS = 20
 TRIES = 8
 TRY_AGAIN = 75
@@ -32,14 +34,17 @@ _CONVENTION = Path(__file__).resolve().parents[2] / ".venv/sycl-2025.3/bin/pytho
 #: Iterations of the two runs whose difference counts the calls of an iteration.
 _COUNTED = 200
 
+#: The vendor's tracing layer, and the collector that comes with the runtime. Loaded like this it prints nothing yet.
 _VENDOR = {
     "UR_ENABLE_LAYERS": "UR_LAYER_TRACING",
     "XPTI_TRACE_ENABLE": "1",
     "XPTI_FRAMEWORK_DISPATCHER": "libxptifw.so",
     "XPTI_SUBSCRIBERS": "libsycl_ur_trace_collector.so",
 }
+#: What lets the collector print each call, and so record it.
+_PRINTING = {"SYCL_TRACE_UR_ENABLE": "1"}
 #: A library that has to be mapped for a treatment to be in effect.
-_IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector"}
+_IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector", SILENT: "libsycl_ur_trace_collector"}
 
 
 class Tracer:
@@ -47,7 +52,7 @@ class Tracer:
     ABOUT = "a loop of USM copies and small kernels: what looking on adds to each runtime call"
     LEVEL = "edge"
     ENGINE = "dpctl micro-loop on the SYCL CPU device"
-    TREATMENTS = (NOTHING, SHIM, VENDOR, TEXT)
+    TREATMENTS = (NOTHING, SHIM, VENDOR, SILENT, TEXT)
 
     def python(self, environment: Mapping[str, str]) -> Path:
         found = Path(environment.get("AKVSITE_SYCL_PYTHON") or _CONVENTION)
@@ -64,7 +69,8 @@ class Tracer:
             "calls_per_iteration": (twice - once) / _COUNTED,
             "calls_counted_by": f"lines of SYCL_UR_TRACE=2 over {_COUNTED} iterations",
             "segments": SEGMENTS,
-            "text_trace_went_to": "the null device",
+            "traces_printed_to": "the null device",
+            "vendor_tracing": "UR_LAYER_TRACING, XPTI and the runtime's collector; silent: nothing lets it print",
             "memory_read_from": "Rss and Anonymous of smaps_rollup, between segments",
         }
 
@@ -99,12 +105,14 @@ class Tracer:
         """Time and memory a call, over runs, and what looking adds, over pairs of one block."""
         calls = done.shared["calls_per_iteration"]
         per_segment = done.plan.iterations // SEGMENTS * calls
-        times = {t: [_time(run) / per_segment for run in done.of(t)] for t in self.TREATMENTS}
-        made = {"time a call, loop and all, nothing": estimators.over_runs(times[NOTHING], unit="ns")}
-        for treatment in self.TREATMENTS[1:]:
-            made[f"added time a call of looking, {treatment}"] = estimators.difference_of_paired_runs(
-                times[NOTHING], times[treatment], unit="ns", order=done.order(NOTHING, treatment)
-            )
+        made: dict[str, Estimate] = {}
+        for arm, what in (("loop", "time"), ("calling thread", "processor time of the calling thread")):
+            times = {t: [_time(run, arm) / per_segment for run in done.of(t)] for t in self.TREATMENTS}
+            made[f"{what} a call, loop and all, nothing"] = estimators.over_runs(times[NOTHING], unit="ns")
+            for treatment in self.TREATMENTS[1:]:
+                made[f"added {what} a call of looking, {treatment}"] = estimators.difference_of_paired_runs(
+                    times[NOTHING], times[treatment], unit="ns", order=done.order(NOTHING, treatment)
+                )
         for column, what in ((1, "resident"), (2, "anonymous")):
             for treatment in self.TREATMENTS:
                 for half, part in (
@@ -153,7 +161,11 @@ class Tracer:
         self, treatment: str, python: Path, folder: Path, environment: Mapping[str, str]
     ) -> dict[str, str]:
         """Nothing of a tracer from outside, then what this treatment needs."""
-        plain = {n: v for n, v in environment.items() if not n.startswith(("XPTI_", "UR_", "SYCL_UR_TRACE"))}
+        plain = {
+            n: v
+            for n, v in environment.items()
+            if not n.startswith(("XPTI_", "UR_", "SYCL_UR_TRACE", "SYCL_TRACE_"))
+        }
         looking = software.looking(plain)
         plain = {n: v for n, v in plain.items() if n not in looking and n != "LD_PRELOAD"}
         preload = levels.shim_libraries("ur", environment) if treatment == SHIM else []
@@ -164,8 +176,8 @@ class Tracer:
         made.setdefault("OCL_ICD_FILENAMES", "libintelocl.so")
         libraries = str(python.parent.parent / "lib")
         made["LD_LIBRARY_PATH"] = ":".join(filter(None, (libraries, made.get("LD_LIBRARY_PATH"))))
-        if treatment == VENDOR:
-            made |= _VENDOR
+        if treatment in (VENDOR, SILENT):
+            made |= _VENDOR | (_PRINTING if treatment == VENDOR else {})
         elif treatment == TEXT:
             made["SYCL_UR_TRACE"] = "2"
         return made
@@ -174,9 +186,9 @@ class Tracer:
 EXPERIMENT = Tracer()
 
 
-def _time(run: Result) -> float:
+def _time(run: Result, arm: str) -> float:
     """The median segment of a run, ns."""
-    return float(np.median([duration for _, _, duration in run["trials"]]))
+    return float(np.median([duration for name, _, duration in run["trials"] if name == arm]))
 
 
 def _growth(run: Result, column: int, part: slice) -> int:
