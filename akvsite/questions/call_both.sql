@@ -12,29 +12,21 @@
 -- @nested        1 where the shim saw it inside another recorded call
 -- @calls         calls, counted
 -- @with_records  of these, calls with device records, counted
-SELECT v.run_id, v.thread, v.kind, v.name AS vendor, s.name AS shim, s.nested, count(*) AS calls,
-       sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = v.id)) AS with_records
-FROM same_call p
-JOIN level4_edge v ON v.id = p.vendor_id
-JOIN level4_edge s ON s.id = p.shim_id
-GROUP BY v.run_id, v.thread, v.kind, v.name, s.name, s.nested
-UNION ALL
-SELECT v.run_id, v.thread, v.kind, v.name AS vendor, NULL AS shim, NULL AS nested, count(*) AS calls,
-       sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = v.id)) AS with_records
-FROM level4_edge v
-WHERE v.source <> 'shim' AND NOT EXISTS (SELECT 1 FROM same_call p WHERE p.vendor_id = v.id)
-  AND EXISTS (SELECT 1 FROM level4_edge o WHERE o.run_id = v.run_id AND o.source = 'shim')
-GROUP BY v.run_id, v.thread, v.kind, v.name
-UNION ALL
-SELECT s.run_id, s.thread, s.kind, NULL AS vendor, s.name AS shim, s.nested, count(*) AS calls,
-       sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = s.id)) AS with_records
-FROM level4_edge s
-WHERE s.source = 'shim' AND NOT EXISTS (SELECT 1 FROM same_call p WHERE p.shim_id = s.id)
-  -- by process, so that the index leads to one row before it and one behind it
-  AND EXISTS (SELECT 1 FROM process p JOIN ingest i ON i.id = p.ingest_id
-              JOIN level4_edge v ON v.run_id = p.run_id AND v.process_id = p.id AND v.start_ns <= s.start_ns
-              WHERE p.run_id = s.run_id AND i.format <> 'akvlog' AND v.source <> 'shim')
-  AND EXISTS (SELECT 1 FROM process p JOIN ingest i ON i.id = p.ingest_id
-              JOIN level4_edge v ON v.run_id = p.run_id AND v.process_id = p.id AND v.start_ns >= s.start_ns
-              WHERE p.run_id = s.run_id AND i.format <> 'akvlog' AND v.source <> 'shim')
-GROUP BY s.run_id, s.thread, s.kind, s.name, s.nested
+SELECT DISTINCT run_id, thread, kind, vendor, shim, nested, count(*) OVER alike AS calls, sum(recorded) OVER alike AS with_records
+-- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
+FROM (
+    -- each row of the vendor's with its partner, and the rows of the shim with what is known of the whole run
+    SELECT c.run_id, c.thread, c.kind, CASE WHEN c.source <> 'shim' THEN c.name END AS vendor,
+           CASE WHEN c.source = 'shim' THEN c.name ELSE (SELECT s.name FROM level4_edge s WHERE s.id = p.shim_id) END AS shim,
+           CASE WHEN c.source = 'shim' THEN c.nested ELSE (SELECT s.nested FROM level4_edge s WHERE s.id = p.shim_id) END AS nested,
+           EXISTS (SELECT 1 FROM link l WHERE l.call_id = c.id) AS recorded, c.start_ns, q.shim_id AS in_partner,
+           max(c.source = 'shim') OVER of_run AS has_shim,
+           min(CASE WHEN c.source <> 'shim' THEN c.start_ns END) OVER of_run AS first_ns,
+           max(CASE WHEN c.source <> 'shim' THEN c.start_ns END) OVER of_run AS last_ns
+    FROM level4_edge c
+    LEFT JOIN same_call p ON p.vendor_id = c.id
+    LEFT JOIN same_call q ON q.shim_id = c.id
+    WINDOW of_run AS (PARTITION BY c.run_id)
+)
+WHERE has_shim AND in_partner IS NULL AND (vendor IS NOT NULL OR start_ns BETWEEN first_ns AND last_ns)
+WINDOW alike AS (PARTITION BY run_id, vendor, shim, nested, thread, kind)
