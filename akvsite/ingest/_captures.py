@@ -16,7 +16,7 @@ from akvsite.reading import Part, Reader
 from akvsite.tables import CAPTURED, LEVELS
 
 #: Raised when ingest itself (links, steps, coverage) would give other rows from the same parts.
-VERSION = 3
+VERSION = 4
 
 
 Progress = Callable[[str], None]

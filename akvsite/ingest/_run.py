@@ -256,7 +256,7 @@ def _find_same_calls(store: Store, run_id: int) -> None:
             )
             for tool in ("shim", "vendor")
         )
-        shim_ids, vendor_ids = same_call.same_calls(shim, vendor, bound_ns or 0)
+        shim_ids, vendor_ids = same_call.same_calls(shim, vendor, (bound_ns or 0) + same_call.VENDOR_NS)
         store.connection.executemany(
             # Two files of one process may claim the same row of the vendor's: the first has it.
             f"INSERT OR IGNORE INTO same_call (run_id, shim_id, vendor_id, made_by) VALUES ({run_id:d}, ?, ?, '{same_call.ORDER}')",

@@ -121,6 +121,16 @@ def test_what_a_recorder_lost_is_said(tmp_path: Path) -> None:
     assert ask(store, "SELECT because FROM sight") == [{"because": "a recorder lost records"}]
 
 
+def test_a_driver_call_inside_the_vendors_runtime_call_is_that_call() -> None:
+    """A runtime inside a library is not seen by the shim, and what it asks the driver for is."""
+
+    def one(group: int, start: int, end: int) -> same_call.Calls:
+        return same_call.Calls(*(np.array([v]) for v in (group, group, 9, start, end)))
+
+    assert [ids.tolist() for ids in same_call.same_calls(one(1, 120, 180), one(2, 100, 200), 0)] == [[1], [2]]
+    assert [ids.tolist() for ids in same_call.same_calls(one(1, 220, 280), one(2, 100, 200), 0)] == [[], []]
+
+
 SPANS = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 6)), max_size=10)
 
 
@@ -135,7 +145,9 @@ def laid(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def calls(spans: list[tuple[int, int]]) -> same_call.Calls:
     starts, ends = (np.array([span[i] for span in spans], np.int64) for i in (0, 1))
-    return same_call.Calls(np.arange(len(spans)), np.zeros(len(spans), np.int64), starts, ends)
+    return same_call.Calls(
+        np.arange(len(spans)), np.zeros(len(spans), np.int64), np.full(len(spans), -1), starts, ends
+    )
 
 
 def slowly(outer: list[tuple[int, int]], inner: list[tuple[int, int]], bound: int) -> list[tuple[int, int]]:

@@ -18,7 +18,8 @@ _FACTS = ("host axis", "akvlog.note.fetches", "akvlog.note.unseen")
 
 _ABOUT = (
     "No id is in both records. A row of each is taken for the same call where both have the same name in the same thread, in the same order, "
-    "and the recorder's interval holds the vendor's. Each call counts once in what was seen; sums of the two are never added up."
+    "and the recorder's interval holds the vendor's, to a microsecond more than the bound of the axis; a driver call that the recorder saw inside a "
+    "runtime call of the vendor's, of the same kind of work, is that call too. Each call counts once in what was seen; sums of the two are never added up."
 )
 
 
