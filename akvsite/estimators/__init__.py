@@ -14,6 +14,7 @@ good.
 
 from akvsite.estimators._bounds import student_t
 from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN, STEADY, STEADY_MEAN
+from akvsite.estimators.looking import LoopRun, added_time, growth, plain_time
 from akvsite.estimators.one_run import (
     FEWEST_ROUNDS,
     STEP,
@@ -47,15 +48,19 @@ __all__ = [
     "STEADY_MEAN",
     "STEP",
     "UNATTRIBUTED",
+    "LoopRun",
+    "added_time",
     "budget",
     "decile_shift",
     "difference_of_paired_runs",
     "difference_of_two_runs",
+    "growth",
     "mean",
     "median_run",
     "over_runs",
     "overlap_triples",
     "paired_steps",
+    "plain_time",
     "quantile",
     "quantile_rows",
     "ratio_of_paired_runs",

@@ -7,10 +7,8 @@ nothing about the speed of any engine.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,31 +101,21 @@ class Tracer:
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
         """Time and memory a call, over runs, and what looking adds, over pairs of one block."""
-        calls = done.shared["calls_per_iteration"]
-        per_segment = done.plan.iterations // SEGMENTS * calls
+        calls = done.plan.iterations // SEGMENTS * done.shared["calls_per_iteration"]
+        runs = [_loop_run(result) for result in done.results]
         made: dict[str, Estimate] = {}
         for arm, what in (("loop", "time"), ("calling thread", "processor time of the calling thread")):
-            times = {t: [_time(run, arm) / per_segment for run in done.of(t)] for t in self.TREATMENTS}
-            made[f"{what} a call, loop and all, nothing"] = estimators.over_runs(times[NOTHING], unit="ns")
+            made[f"{what} a call, loop and all, nothing"] = estimators.plain_time(runs, NOTHING, arm, calls)
             for treatment in self.TREATMENTS[1:]:
-                made[f"added {what} a call of looking, {treatment}"] = estimators.difference_of_paired_runs(
-                    times[NOTHING], times[treatment], unit="ns", order=done.order(NOTHING, treatment)
+                made[f"added {what} a call of looking, {treatment}"] = estimators.added_time(
+                    runs, NOTHING, treatment, arm, calls
                 )
-        for column, what in ((1, "resident"), (2, "anonymous")):
+        for kind in ("resident", "anonymous"):
             for treatment in self.TREATMENTS:
-                for half, part in (
-                    ("first half", slice(0, SEGMENTS // 2 + 1)),
-                    ("second half", slice(SEGMENTS // 2, None)),
-                ):
-                    growth = [
-                        _growth(run, column, part) / (per_segment * SEGMENTS / 2)
-                        for run in done.of(treatment)
-                    ]
-                    number = estimators.over_runs(growth, unit="bytes")
-                    # Runs that differ by less than a page agree to the last digit: the band says nothing finer.
-                    page = f"memory read in pages, {resource.getpagesize() / (per_segment * SEGMENTS / 2):.2g} B a call"
-                    number = replace(number, assumes="; ".join(filter(None, (number.assumes, page))))
-                    made[f"growth of {what} memory a call, {half}, {treatment}"] = number
+                for half, name in enumerate(("first half", "second half")):
+                    made[f"growth of {kind} memory a call, {name}, {treatment}"] = estimators.growth(
+                        runs, treatment, kind, calls, half=half
+                    )
         return made
 
     def _calls(self, iterations: int, environment: Mapping[str, str]) -> int:
@@ -186,15 +174,16 @@ class Tracer:
 EXPERIMENT = Tracer()
 
 
-def _time(run: Result, arm: str) -> float:
-    """The median segment of a run, ns."""
-    return float(np.median([duration for name, _, duration in run["trials"] if name == arm]))
-
-
-def _growth(run: Result, column: int, part: slice) -> int:
-    points = run["memory"][part]
-    grown: int = points[-1][column] - points[0][column]
-    return grown
+def _loop_run(result: Result) -> estimators.LoopRun:
+    points = np.array(result["memory"], np.float64)
+    arms = {arm for arm, _, _ in result["trials"]}
+    return estimators.LoopRun(
+        treatment=result["treatment"],
+        segments_ns={
+            arm: np.array([ns for a, _, ns in result["trials"] if a == arm], np.float64) for arm in arms
+        },
+        memory={"resident": points[:, 1], "anonymous": points[:, 2]},
+    )
 
 
 def _recorded(folder: Path) -> int:

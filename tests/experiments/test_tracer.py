@@ -66,14 +66,18 @@ def test_numbers_are_those_of_the_runs() -> None:
     iterations, calls = 10 * SEGMENTS, 10
     per_segment = iterations // SEGMENTS * calls
 
-    def run(time: int, growth: int) -> dict[str, Any]:
+    def run(treatment: str, time: int, growth: int) -> dict[str, Any]:
         trials = [[arm, n, time * per_segment] for n in range(SEGMENTS) for arm in ("calling thread", "loop")]
-        return {"trials": trials, "memory": [[n, growth * per_segment * n, 0] for n in range(SEGMENTS + 1)]}
+        return {
+            "treatment": treatment,
+            "trials": trials,
+            "memory": [[n, growth * per_segment * n, 0] for n in range(SEGMENTS + 1)],
+        }
 
     blocks = [[NOTHING, SHIM, VENDOR, SILENT, TEXT], [TEXT, SILENT, VENDOR, SHIM, NOTHING]]
     times = {NOTHING: 100, SHIM: 101, VENDOR: 107, SILENT: 103, TEXT: 900}
     results = [
-        run(times[t] + 2 * (i and t == VENDOR), 5 * (t == VENDOR))
+        run(t, times[t] + 2 * (i and t == VENDOR), 5 * (t == VENDOR))
         for i, block in enumerate(blocks)
         for t in block
     ]

@@ -6,7 +6,8 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import trials
-from akvsite.pages._html import Cell, table, text
+from akvsite.pages import tracer
+from akvsite.pages._html import Cell, link, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Trials"
@@ -36,6 +37,8 @@ def write(run: Run) -> str:
             ]
         )
     if not drawn:
+        if page := _page_of_its_own(run):
+            return f"\n{text('These are the runs of an experiment, which has a page of its own:')} {page}.\n"
         return (
             "\n"
             + text(
@@ -53,3 +56,10 @@ def write(run: Run) -> str:
         + run.desk.figure(run.page, "overlap", chart, "trial_time")
         + table(["treatment", "overlap and band", "n", "each repeat"], listed)
     )  # fmt: skip
+
+
+def _page_of_its_own(run: Run) -> str:
+    facts = run.desk.ask("fact_list", run_id=run.id, part="capture", key="experiment")
+    if not any(fact["value"] == tracer.EXPERIMENT for fact in facts):
+        return ""
+    return link(tracer.TITLE, f"../experiments/{run.name}.html")

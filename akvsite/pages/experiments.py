@@ -1,0 +1,32 @@
+"""The experiments: designed sets of runs, each with its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from akvsite.pages import Desk, Page, tracer
+from akvsite.pages._html import Cell, captured, link, table, text
+
+
+def write(desk: Desk) -> Iterator[Page]:
+    rows = []
+    for run in desk.ask("run_list", order="name"):
+        facts = {f["key"]: f["value"] for f in desk.ask("fact_list", run_id=run["run_id"], part="capture")}
+        if not run["trials"] or "experiment" not in facts:
+            continue
+        folder = "experiments" if facts["experiment"] == tracer.EXPERIMENT else "runs"
+        rows.append(
+            [
+                Cell(link(run["name"], f"{folder}/{run['name']}.html"), run["name"]),
+                captured(facts["experiment"]), captured(facts.get("design", "not stated")),
+                captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
+                run["host"] or "not stated", run["role"], run["started"] or "not stated",
+            ]
+        )  # fmt: skip
+    words = text(
+        "An experiment is a designed set of runs: treatments in blocks, the order drawn from a seed that is kept, a fresh process for "
+        "each run. It is what a number about an instrument stands on."
+    )
+    head = ["experiment", "what", "design", "blocks", "seed", "host", "role", "made on"]
+    body = table(head, rows, sortable=True) if rows else "\nNo experiment is in the store.\n"
+    yield Page("experiments", f"# Experiments\n\n{words}\n{body}")
