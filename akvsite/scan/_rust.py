@@ -33,10 +33,12 @@ class Rust:
     name = "rust"
 
     def batches(self, file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int) -> Iterator[Batches]:
+        named = [(table, TABLES[table].names) for table in tables]
+
         def work(piece: _Piece) -> Batches:
-            found = akvscan.batches(file.fileno(), _slots(slots), piece, tables)
+            found = akvscan.batches(file.fileno(), _slots(slots), piece, named)
             return {
-                table: pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=TABLES[table])
+                table: _batch(columns, TABLES[table])
                 for table, columns in zip(tables, found, strict=True)
                 if columns is not None
             }
@@ -55,10 +57,18 @@ class Rust:
 
     def ur_text(self, file: IO[bytes], counts: TextCounts, rows: int) -> Iterator[pa.RecordBatch]:
         reader = akvscan.UrText()
-        while (columns := reader.next(file.fileno(), rows)) is not None:
+        while (columns := reader.next(file.fileno(), rows, UR_TEXT.names)) is not None:
             counts.set(reader.counts())
-            yield pa.RecordBatch.from_arrays(pa.record_batch(columns).columns, schema=UR_TEXT)
+            yield _batch(columns, UR_TEXT)
         counts.set(reader.counts())
+
+
+def _batch(columns: object, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch as it is; where its types are not the schema's, whoever built the crate built another version."""
+    batch = pa.record_batch(columns)
+    if not batch.schema.equals(schema):
+        raise TypeError(f"the scanner gives {batch.schema}, and {schema} is read: install ./scanner again")
+    return batch
 
 
 def _slots(slots: Slots) -> tuple[int, int, int | None]:

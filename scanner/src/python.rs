@@ -20,10 +20,21 @@ use crate::ur_text;
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// Columns without names, handed over through the Arrow C data interface without a copy.
+/// Columns under the names that the caller gave, handed over through the Arrow C data interface without a copy.
 #[pyclass(frozen)]
 struct Columns {
+    fields: Fields,
     columns: Vec<ArrayRef>,
+}
+
+impl Columns {
+    fn new(names: &[String], columns: Vec<ArrayRef>) -> PyResult<Columns> {
+        if names.len() != columns.len() {
+            return Err(PyValueError::new_err(format!("{} names for {} columns", names.len(), columns.len())));
+        }
+        let field = |(name, column): (&String, &ArrayRef)| Field::new(name, column.data_type().clone(), true);
+        Ok(Columns { fields: names.iter().zip(&columns).map(field).collect(), columns })
+    }
 }
 
 #[pymethods]
@@ -34,10 +45,8 @@ impl Columns {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        let _ = requested_schema; // names and types are checked by the caller
-        let fields: Fields =
-            self.columns.iter().map(|c| Field::new("", c.data_type().clone(), true)).collect();
-        let rows = StructArray::new(fields, self.columns.clone(), None);
+        let _ = requested_schema; // types are checked by the caller
+        let rows = StructArray::new(self.fields.clone(), self.columns.clone(), None);
         let (array, schema): (FFI_ArrowArray, FFI_ArrowSchema) =
             to_ffi(&rows.to_data()).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
@@ -49,7 +58,7 @@ type AllSlots = (u64, u64, Option<u64>);
 /// First index, how many records, and how many after them a call may continue in.
 type Indexes = (u64, u64, u64);
 
-/// The rows of each of `tables` in a piece; None for one without rows.
+/// The rows of each of `tables`, a name and the names of its columns, in a piece; None for one without rows.
 ///
 /// `fd` stays the caller's. Raises OSError where the file cannot be read.
 #[pyfunction]
@@ -58,15 +67,19 @@ fn batches(
     fd: i32,
     slots: AllSlots,
     piece: Indexes,
-    tables: Vec<String>,
+    tables: Vec<(String, Vec<String>)>,
 ) -> PyResult<Vec<Option<Columns>>> {
-    let tables = tables
+    let (names, column_names): (Vec<_>, Vec<_>) = tables.into_iter().unzip();
+    let tables = names
         .iter()
         .map(|name| Table::named(name).ok_or_else(|| PyValueError::new_err(format!("no table {name:?}"))))
         .collect::<PyResult<Vec<_>>>()?;
     let file = lent(fd);
     let found = py.detach(|| columns::columns(&file, all(slots), indexes(piece), &tables))?;
-    Ok(found.into_iter().map(|columns| (!columns.is_empty()).then_some(Columns { columns })).collect())
+    let named = |(columns, names): (Vec<ArrayRef>, &Vec<String>)| {
+        (!columns.is_empty()).then(|| Columns::new(names, columns)).transpose()
+    };
+    found.into_iter().zip(&column_names).map(named).collect()
 }
 
 type Counted = (Vec<(u8, u64)>, Vec<(u16, u64)>, u64, u64, Option<u64>, Option<u64>);
@@ -95,11 +108,11 @@ impl UrText {
         UrText::default()
     }
 
-    /// The next batch, of about `rows` rows; None at the end.
-    fn next(&mut self, py: Python<'_>, fd: i32, rows: usize) -> PyResult<Option<Columns>> {
+    /// The next batch, of about `rows` rows, its columns under `names`; None at the end.
+    fn next(&mut self, py: Python<'_>, fd: i32, rows: usize, names: Vec<String>) -> PyResult<Option<Columns>> {
         let file = lent(fd);
         let found = py.detach(|| self.reader.next(&file, rows))?;
-        Ok(found.map(|columns| Columns { columns }))
+        found.map(|columns| Columns::new(&names, columns)).transpose()
     }
 
     /// Lines so far: all, no call, too long, behind other text.
