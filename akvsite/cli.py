@@ -436,7 +436,7 @@ def capture(
     compress: Annotated[bool, typer.Option("--compress", help="Pack the records with gzip.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Run a command at a capture level and write a bundle. Its signals and its exit code pass through.
+    """Run a command at a capture level and write a bundle. Signals reach it, and its exit code is handed back.
 
     Files that the command leaves in the folder $AKV_FILES, such as a profiler's trace, become files of the capture.
 
