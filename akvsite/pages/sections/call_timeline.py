@@ -28,9 +28,9 @@ def write(run: Run) -> str:
         question = f"Which runtime calls were made in {what}?"
         why = f"{what}: the middle one of those with device records"
     else:
-        rows = run.desk.ask("call_from_launch", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
-        question = "Which runtime calls were made from the first launch or copy on?"
-        why = f"{len(rows):,} calls, from the first on that put work on a queue: no step is known for device records"
+        rows = run.desk.ask("call_from_middle", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
+        question = "Which runtime calls were made from the middle launch or copy on?"
+        why = f"{len(rows):,} calls, from the middle one on of those that put work on a queue: no step is known for device records"
     if not rows:
         return ""
     origin = rows[0]["start_ns"]
@@ -65,7 +65,7 @@ def write(run: Run) -> str:
         else ""
     )
     return f"\n{text(why[0].upper() + why[1:] + '.' + beside)}\n\n" + run.desk.figure(
-        run.page, "call-timeline", chart, "runtime_call" if step is not None else "call_from_launch"
+        run.page, "call-timeline", chart, "runtime_call" if step is not None else "call_from_middle"
     )
 
 
