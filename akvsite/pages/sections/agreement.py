@@ -28,7 +28,19 @@ def write(run: Run) -> str:
     if not any(r["vendor"] for r in rows) or not any(r["shim"] for r in rows):
         return ""
     unseen = [r for r in rows if not (r["vendor"] and r["shim"])]
-    return "\n".join([f"\n{text(_ABOUT)}\n", _by_thread(rows), _unseen(unseen), _facts(run)])
+    return "\n".join(
+        [f"\n{text(_ABOUT)}\n", _by_thread(rows), _unseen(unseen, _only_counted(run)), _facts(run)]
+    )
+
+
+def _only_counted(run: Run) -> dict[str, int]:
+    """Calls that the recorder saw in the whole run without their times, by name."""
+    rows = run.desk.ask("record_account", run_id=run.id)
+    return {
+        r["what"].removeprefix("call "): r["count"]
+        for r in rows
+        if r["fate"].startswith("counted only: neither its time")
+    }
 
 
 def _by_thread(rows: list[Record]) -> str:
@@ -55,7 +67,7 @@ def _by_thread(rows: list[Record]) -> str:
     )  # fmt: skip
 
 
-def _unseen(rows: list[Record]) -> str:
+def _unseen(rows: list[Record], counts: dict[str, int]) -> str:
     rows = sorted(rows, key=lambda r: (r["kind"] not in WORK, -r["calls"], r["vendor"] or r["shim"]))
     if not rows:
         return "\nEvery call of either is in the other.\n"
@@ -64,13 +76,21 @@ def _unseen(rows: list[Record]) -> str:
         [
             [
                 Cell(code(r["vendor"] or r["shim"], 60), r["vendor"] or r["shim"]), r["kind"], r["thread"] or "unknown",
-                "the recorder" if r["vendor"] else "the vendor's tracer" + (", nor asked for: inside another call" if r["nested"] else ""),
+                _by_whom(r, counts),
                 counted(r["calls"]), counted(r["with_records"]),
             ]
             for r in rows[:LISTED]
         ],
         caption=f"What one of them did not see, by name; up to {LISTED} of {len(rows)} rows. The library that made a call is not on record",
     )  # fmt: skip
+
+
+def _by_whom(row: Record, counts: dict[str, int]) -> str:
+    if not row["vendor"]:
+        return "the vendor's tracer" + (", nor asked for: inside another call" if row["nested"] else "")
+    if row["vendor"] in counts:
+        return f"the recorder, which does not time it ({counts[row['vendor']]:,} counted in the whole run)"
+    return "the recorder"
 
 
 def _facts(run: Run) -> str:
