@@ -17,11 +17,11 @@ serve: site ## build, then serve the pages on this machine
 
 shim: ## build the libraries that are preloaded, into shim/build/
 	@scripts/setup.sh shim
-	$(MAKE) -C shim
+	$(MAKE) -j 2 -C shim
 
 test: ## install everything and run every check and every test
 	@scripts/setup.sh test
-	$(MAKE) -C shim
+	$(MAKE) -j 2 -C shim
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

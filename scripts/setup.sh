@@ -99,20 +99,39 @@ want_cuda_headers() {
   echo "$wanted" >"$folder/akvsite.stamp"
 }
 
-# The scanner's fast engine, built from scanner/ with what Rust's own installer (rustup) provides.
-want_scanner() {
-  local wanted
-  wanted="$PWD $(cat scanner/pyproject.toml scanner/Cargo.toml scanner/src/*.rs | cksum)"
-  [[ -f .venv/akvscan.stamp && $(<.venv/akvscan.stamp) == "$wanted" ]] && return
+# The scanner's fast engine, built from scanner/ with what Rust's own installer (rustup) provides. A wheel first: that may
+# take minutes, in which other packages are installed.
+scanner_wanted() { echo "$PWD $(cat scanner/pyproject.toml scanner/Cargo.toml scanner/src/*.rs | cksum)"; }
+scanner_is_there() { [[ -f .venv/akvscan.stamp && $(<.venv/akvscan.stamp) == "$(scanner_wanted)" ]]; }
+build_scanner() {
+  scanner_is_there && return
   command -v cargo >/dev/null || die "missing: cargo, to build scanner/ (see https://rustup.rs)"
-  echo "setup: building scanner/ into .venv"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall ./scanner
-  echo "$wanted" >.venv/akvscan.stamp
+  echo "setup: building scanner/"
+  rm -rf .venv/wheels
+  .venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir .venv/wheels ./scanner
 }
+want_scanner() {
+  scanner_is_there && return
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .venv/wheels/*.whl
+  scanner_wanted >.venv/akvscan.stamp
+}
+
+want_shim() { want_runtimes; want_cuda_headers; }
 
 want_tools
 want_venv
-if [[ $1 != site ]]; then want_runtimes; want_cuda_headers; fi
-[[ $1 == shim ]] && exit
-want_packages "$1"
-if [[ $1 == test ]]; then want_scanner; fi
+case $1 in
+  site) want_packages site ;;
+  shim) want_shim ;;
+  test)
+    # What needs the processor and what needs the network, side by side. `wait` hands an error of theirs on; where this
+    # script ends early, nothing goes on behind it.
+    trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+    build_scanner & building=$!
+    want_shim & headers=$!
+    want_packages test
+    wait "$headers"
+    wait "$building"
+    want_scanner
+    ;;
+esac

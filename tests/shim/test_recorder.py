@@ -60,7 +60,7 @@ def run(
 
 
 def logs(folder: Path) -> list[Log]:
-    return [open_log(path, "python") for path in sorted(folder.glob("*.akvlog"))]
+    return [open_log(path) for path in sorted(folder.glob("*.akvlog"))]
 
 
 def only(folder: Path) -> Log:
