@@ -11,9 +11,9 @@
  *   - No descriptor is kept: programs that close all of theirs would leave us with a number that soon means another
  *     file. The file is opened by its path for the moments in which it grows.
  *   - Space on the disk is taken before it is touched: a store into a mapped page without room ends in SIGBUS.
- *   - A thread without libc tends the file: it takes space ahead of the writers, brings the next pages in, and lets go
- *     of those behind. It has no TLS of its own, so it makes raw system calls only and runs with every signal blocked.
- *     Where it is late, or cannot be had, the writer that needs the space takes it.
+ *   - A thread without libc tends the file, for a moment at every 16,384 records: it takes space ahead of the writers,
+ *     brings the next pages in, and lets go of those behind. It has no TLS of its own, so it makes raw system calls only
+ *     and runs with every signal blocked. Where it is late, or cannot be had, the writer that needs the space takes it.
  */
 #define _GNU_SOURCE
 #include "akvlog.h"
@@ -22,7 +22,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -50,7 +49,7 @@ enum {
   COUNTS = 1024,
   NAMES_BYTES = 1 << 20,
   NAME_MOST = 4095,
-  STRIDE = 1 << 14,     /* records between two looks of the tending thread: 1 MiB */
+  STRIDE = 1 << 14,     /* records between two runs of the tending thread: 1 MiB */
   FIRST = 2 * STRIDE,   /* records that a file begins with */
   AHEAD = 4,            /* strides brought in before they are written */
   BEHIND = 4,           /* strides kept after they were written: late returns write there */
@@ -105,7 +104,9 @@ struct akv_log {
   uint64_t generation;         /* tells threads that their cached id is of this process */
   _Atomic uint64_t ready;      /* indexes below this have space on the disk */
   _Atomic uint32_t zeroing;    /* a file system without fallocate: one thread writes zeros */
-  _Alignas(64) _Atomic uint32_t bell; /* rung at each stride; the tending thread waits for it */
+  _Alignas(64) _Atomic uint32_t tending; /* not 0 while the tending thread is at work */
+  uint64_t brought, let_go;              /* strides; the tending thread's own */
+  char *stack;
   dev_t device;
   ino_t inode;
   char path[PATH_MAX];
@@ -244,14 +245,16 @@ static void read_config(void) {
   if (config.wanted) {
     size_t at = 0;
     if (directory[0] != '/') { /* the program may change its folder */
-      if (!getcwd(config.directory, PATH_MAX / 2)) config.directory[0] = 0;
-      at = strlen(config.directory);
+      /* A folder that is gone has no path, or one that does not begin at the root. */
+      config.wanted = getcwd(config.directory, PATH_MAX / 2) && config.directory[0] == '/';
+      at = config.wanted ? strlen(config.directory) : 0;
       config.directory[at++] = '/';
     }
     if (at + strlen(directory) < PATH_MAX - 64)
       strcpy(config.directory + at, directory);
     else
       config.wanted = false;
+    if (!config.wanted) akv_say("AKV_DIR=%s: there is no such path from here", directory);
   }
   atomic_store_explicit(&config.read, 1, memory_order_release);
   if (early) munmap(early, ENVIRONMENT_MOST);
@@ -353,6 +356,9 @@ static bool grow(struct akv_log *log, uint64_t needed) {
 
 /* --- the tending thread ----------------------------------------------------------------------------------------- */
 
+/* It lives for the moments in which there is something to do, and ends: a thread that stayed would keep a process that
+ * ends thread by thread from ending, keep the rights that the program gives up, and stand in the way of what only
+ * single-threaded programs may do. */
 #if defined(__x86_64__)
 static void advise(struct akv_log *log, uint64_t stride, int advice) {
   uint64_t first = stride * STRIDE;
@@ -363,32 +369,27 @@ static void advise(struct akv_log *log, uint64_t stride, int advice) {
 
 static void tend(void *argument) {
   struct akv_log *log = argument;
-  uint64_t brought = 0, let_go = 0;
-  raw(SYS_prctl, 15 /* PR_SET_NAME */, (long)"akvlog", 0, 0, 0, 0);
-  for (;;) {
-    uint32_t rung = atomic_load_explicit(&log->bell, memory_order_acquire);
-    uint64_t reserved = atomic_load_explicit(&log->header->reserved, memory_order_relaxed);
-    uint64_t stride = reserved / STRIDE, wanted = (stride + AHEAD + 1) * STRIDE + PIECE / 2;
-    if (wanted > log->header->capacity) wanted = log->header->capacity;
-    /* Not before the second stride: short programs leave small files. */
-    if (stride) grow(log, wanted);
-    if (brought < stride) brought = stride;
-    for (; stride && brought < stride + AHEAD; brought++) advise(log, brought + 1, MADV_POPULATE_WRITE);
-    for (; let_go + BEHIND < stride; let_go++) advise(log, let_go, MADV_DONTNEED);
-    raw(SYS_futex, (long)&log->bell, FUTEX_WAIT_PRIVATE, (long)rung, 0, 0, 0);
-  }
+  uint64_t stride = atomic_load_explicit(&log->header->reserved, memory_order_relaxed) / STRIDE;
+  uint64_t wanted = (stride + AHEAD + 1) * STRIDE + PIECE / 2;
+  if (wanted > log->header->capacity) wanted = log->header->capacity;
+  grow(log, wanted);
+  if (log->brought < stride) log->brought = stride;
+  for (; log->brought < stride + AHEAD; log->brought++) advise(log, log->brought + 1, MADV_POPULATE_WRITE);
+  for (; log->let_go + BEHIND < stride; log->let_go++) advise(log, log->let_go, MADV_DONTNEED);
+  raw(SYS_exit, 0, 0, 0, 0, 0, 0);
 }
 
-static void start_tending(struct akv_log *log) {
-  char *stack = mmap(NULL, TEND_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (stack == MAP_FAILED) return;
-  void **top = (void **)(stack + TEND_STACK);
+/* Start the thread unless it is at work. The kernel sets `tending` back to 0 once it has left its stack. */
+static void ring(struct akv_log *log) {
+  uint32_t idle = 0;
+  if (!log->stack || !atomic_compare_exchange_strong(&log->tending, &idle, 1)) return;
+  void **top = (void **)(log->stack + TEND_STACK);
   top[-1] = log;
   top[-2] = (void *)(uintptr_t)tend;
   uint64_t all = UINT64_MAX, before = 0;
   /* The thread inherits the mask: no handler of the program may ever run on it. */
   raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before, 8, 0, 0);
-  register long r10 __asm__("r10") = 0, r8 __asm__("r8") = 0;
+  register long r10 __asm__("r10") = (long)&log->tending, r8 __asm__("r8") = 0;
   long thread = SYS_clone;
   __asm__ volatile("syscall\n\t"
                    "test %%rax, %%rax\n\t"
@@ -400,19 +401,21 @@ static void start_tending(struct akv_log *log) {
                    "hlt\n"
                    "1:"
                    : "+a"(thread)
-                   : "D"((long)(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM)), "S"(top - 2), "d"(0L), "r"(r10), "r"(r8)
+                   : "D"((long)(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                                CLONE_CHILD_CLEARTID)),
+                     "S"(top - 2), "d"(0L), "r"(r10), "r"(r8)
                    : "rcx", "r11", "memory");
   raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8, 0, 0);
-  if (thread < 0) munmap(stack, TEND_STACK);
+  if (thread < 0) atomic_store(&log->tending, 0);
 }
 
-static void ring(struct akv_log *log) {
-  atomic_fetch_add_explicit(&log->bell, 1, memory_order_release);
-  raw(SYS_futex, (long)&log->bell, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+static void give_stack(struct akv_log *log) {
+  char *stack = mmap(NULL, TEND_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack != MAP_FAILED) log->stack = stack;
 }
 #else
-static void start_tending(struct akv_log *log) { (void)log; }
 static void ring(struct akv_log *log) { (void)log; }
+static void give_stack(struct akv_log *log) { (void)log; }
 #endif
 
 /* --- a process's file ------------------------------------------------------------------------------------------- */
@@ -470,6 +473,7 @@ static uint64_t name_once(struct akv_log *log, enum akv_name what, const char *t
 
 static void forget(struct akv_log *log, const char *path) {
   if (path) unlink(path);
+  if (log->stack) munmap(log->stack, TEND_STACK);
   if (log->header) munmap(log->header, RECORDS_OFFSET + log->header->capacity * sizeof(struct akv_slot));
   munmap(log, sizeof *log);
 }
@@ -559,6 +563,7 @@ static struct akv_log *make_log(void) {
   if (!error) error = map(log, fd);
   close(fd);
   if (!error) error = give_name(log, part);
+  if (!error) give_stack(log);
   if (error) {
     akv_say("no file of records in %s: %s", config.directory, strerror(error));
     forget(log, part);
@@ -585,7 +590,6 @@ static struct akv_log *begin(void) {
   }
   if (atomic_compare_exchange_strong(&page.log, &current, made)) {
     current = made;
-    if (made != OFF) start_tending(made);
   } else if (made != OFF) {
     forget(made, made->path);
   }
@@ -767,6 +771,8 @@ static void say_what_was_mapped(void) {
   char path[PATH_MAX + 32];
   int n = snprintf(path, sizeof path, "%s/maps-%d.txt", config.directory, (int)getpid());
   if (n < 0 || (size_t)n >= sizeof path) return;
+  struct rlimit most;
+  if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < 1 << 20) return; /* SIGXFSZ would end the program */
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) return;
   dl_iterate_phdr(write_base_name, &fd);

@@ -188,6 +188,40 @@ def test_a_limit_on_file_sizes_stops_the_recording_and_not_the_program(toy: Path
     assert tally.reserved == sum(tally.present.values()) + tally.holes + tally.lost
 
 
+@pytest.mark.parametrize("calls", [0, 10])
+def test_a_program_that_may_write_no_byte_goes_on(toy: Path, tmp_path: Path, calls: int) -> None:
+    assert run(toy, "no-files", tmp_path, calls=calls).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_may_end_thread_by_thread(toy: Path, tmp_path: Path) -> None:
+    """Without exit_group a process ends when its last thread does: none of ours may be left."""
+    if "sanitized" in toy.name:
+        pytest.skip("the sanitizer has threads of its own")
+    assert run(toy, "sys-exit", tmp_path, calls=200_000).returncode == 0
+    assert only(tmp_path).tally().present[2] == 200_000
+
+
+def test_a_program_stays_alone_in_its_process(toy: Path, tmp_path: Path) -> None:
+    """What only a process of one thread may do: a thread that stayed would also keep rights that the others give up."""
+    assert run(toy, "alone", tmp_path, calls=200_000).returncode == 0
+
+
+def test_a_relative_folder_that_is_gone_is_no_folder_at_the_root(toy: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'rmdir "$PWD" && exec "$0" exit 10 1'
+    done = subprocess.run(
+        ["sh", "-c", script, toy],
+        cwd=gone,
+        env=environment("here", verbose="1"),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "no such path" in done.stderr
+    assert not Path("/here").exists()
+
+
 def test_a_full_disk_stops_the_recording_and_not_the_program(toy: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -3,7 +3,9 @@
  * ENDING: exit, _exit, term, kill (of itself), hang (one call stays open), loop (until it is killed), fork, bare-fork
  * (no handlers run), exec, in-signal (the first call is made in a signal handler), thread-ends (a call in a
  * destructor of the thread's own memory), inside-fork (a forked
- * child returns from a call that its parent entered), limit (RLIMIT_FSIZE), close-all, memory (prints it, early and late).
+ * child returns from a call that its parent entered), limit (RLIMIT_FSIZE), close-all, memory (prints it, early and late),
+ * sys-exit (the leader leaves alone, without exit_group), alone (1 unless unshare finds other threads), no-files (no byte
+ * may be written).
  * With TOY_EARLY=1 a call is made before any constructor ran, with TOY_LATE=1 one after all destructors.
  * The object of each call is the number of its thread.
  * PROGRESS: a file of one 64-bit counter a thread; counted up after each call has returned.
@@ -14,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +118,10 @@ int main(int argc, char **argv) {
     struct rlimit most = {4 << 20, 4 << 20};
     setrlimit(RLIMIT_FSIZE, &most);
   }
+  if (!strcmp(ending, "no-files")) {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
   if (!strcmp(ending, "close-all")) {
     one_call(0, 0);
     for (int fd = 3; fd < 64; fd++) close(fd);
@@ -156,6 +163,15 @@ int main(int argc, char **argv) {
   if (!strcmp(ending, "loop")) calls = ~0ul;
   all_threads(threads);
   if (!strcmp(ending, "_exit")) _exit(0);
+  if (!strcmp(ending, "sys-exit")) syscall(SYS_exit, 0);
+  if (!strcmp(ending, "alone")) {
+    /* The thread that tends the file is at work for a moment. */
+    for (int tries = 0; tries < 1000; tries++) {
+      if (!unshare(CLONE_NEWUSER) || errno != EINVAL) return 0;
+      usleep(1000);
+    }
+    return 1;
+  }
   if (!strcmp(ending, "term")) kill(getpid(), SIGTERM);
   if (!strcmp(ending, "kill")) kill(getpid(), SIGKILL);
   if (!strcmp(ending, "hang")) {
