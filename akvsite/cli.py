@@ -499,13 +499,12 @@ def experiment(
     plan = experiments.Plan(pairs, iterations, seed, out, name, host, host_role, note)
     done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
     _clear()
-    numbers = done.experiment.numbers(done)
     if json:
-        rows = [{"statistic": key, **number.as_row()} for key, number in numbers.items()]
+        rows = [{"statistic": key, **number.as_row()} for key, number in done.numbers.items()]
         _json({"bundle": str(done.place), "seed": done.seed, "shared": done.shared, "numbers": rows})
         return
     _say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")
-    for key, number in numbers.items():
+    for key, number in done.numbers.items():
         _say(number.text(key))
         _say(f"  {number.footer()}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from akvsite.errors import BadInput
 from akvsite.estimate import Estimate
 from akvsite.experiments import _design
-from akvsite.experiments._journal import Journal
+from akvsite.experiments._journal import Journal, Planned
 from akvsite.manifest import RUN_NAME
 from akvsite.record import check_host, device, host, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
@@ -71,6 +71,10 @@ class Experiment(Protocol):
         """The python whose packages are among the facts."""
         ...
 
+    def unsound(self, shared: Mapping[str, Any], result: Result | None = None) -> str | None:
+        """Why no numbers can be made with these shared facts, or of this result of a run; None where they can."""
+        ...
+
     def numbers(self, done: Done) -> dict[str, Estimate]:
         """What can be said, by name."""
         ...
@@ -78,7 +82,7 @@ class Experiment(Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """A whole experiment: ``blocks`` of treatments in the order they were run, and the result of each."""
+    """A whole experiment: ``blocks`` of treatments in the order they were run, the result of each, and what they say."""
 
     experiment: Experiment
     plan: Plan
@@ -87,6 +91,7 @@ class Done:
     blocks: list[list[str]]
     results: list[Result]
     place: Path
+    numbers: Mapping[str, Estimate] = field(default_factory=dict)
 
     def of(self, treatment: str) -> list[Result]:
         """The results of one treatment, block by block."""
@@ -118,8 +123,9 @@ def carry_out(
         raise BadInput(place, "is there already; give another --name")
     with Journal(plan.out / f".{name}.experiment") as journal:
         planned = _planned(experiment, plan, journal, environment)
-        blocks: list[list[str]] = planned["order"]
+        blocks = planned["order"]
         runs = [treatment for block in blocks for treatment in block]
+        _check_runs(experiment, journal, runs, planned["shared"])
         for number, treatment in enumerate(runs):
             if number in journal.runs:
                 continue
@@ -129,6 +135,8 @@ def carry_out(
             )
         results = [journal.runs[number] for number in range(len(runs))]
         done = Done(experiment, plan, planned["shared"], planned["seed"], blocks, results, place)
+        # Before anything is put in its place: what no numbers can be made of is not published.
+        done = replace(done, numbers=experiment.numbers(done))
         with Bundle(plan.out, name) as bundle:
             _write(bundle.folder, name, done, planned, environment)
             bundle.publish()
@@ -136,10 +144,11 @@ def carry_out(
     return done
 
 
-def _planned(
-    experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]
-) -> dict[str, Any]:
-    """The plan in the journal; made there first where there is none. Raises ``BadInput`` where it is another one."""
+def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]) -> Planned:
+    """The plan in the journal; made there first where there is none.
+
+    Raises ``BadInput`` where it is another one or damaged.
+    """
     asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations}
     found = journal.plan
     if found is None:
@@ -147,7 +156,10 @@ def _planned(
         seed = plan.seed if plan.seed is not None else int.from_bytes(os.urandom(4), "big")
         order = _design.order(experiment.TREATMENTS, plan.blocks, seed)
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        found = {**asked, "seed": seed, "order": order, "started": started, "shared": shared}
+        found = Planned(
+            experiment=experiment.NAME, blocks=plan.blocks, iterations=plan.iterations,
+            seed=seed, order=order, started=started, shared=shared,
+        )  # fmt: skip
         journal.begin(found)
         return found
     wanted = {**asked, **({} if plan.seed is None else {"seed": plan.seed})}
@@ -157,11 +169,35 @@ def _planned(
                 journal.folder, f"an experiment with {key} {found.get(key)} was begun here; go on with that,"
                 " move the folder away, or give another --name",
             )  # fmt: skip
+    if found["order"] != _design.order(experiment.TREATMENTS, plan.blocks, found["seed"]):
+        raise journal.damaged("its order is not the one that its seed makes")
+    try:
+        datetime.fromisoformat(found["started"])
+    except ValueError:
+        raise journal.damaged(f"started is {found['started']!r}, not a date of ISO 8601") from None
+    if why := experiment.unsound(found["shared"]):
+        raise journal.damaged(why)
     return found
 
 
+def _check_runs(
+    experiment: Experiment, journal: Journal, runs: Sequence[str], shared: Mapping[str, Any]
+) -> None:
+    """Raises ``BadInput`` where a run of the journal is none of the plan's, or no numbers can be made of it."""
+    for number, result in journal.runs.items():
+        line = journal.lines[number]
+        if number >= len(runs):
+            raise journal.damaged(f"run {number} is none of the {len(runs)} that were planned", line)
+        if result["treatment"] != runs[number]:
+            raise journal.damaged(
+                f"run {number} is of {result['treatment']!r}, and {runs[number]!r} was planned", line
+            )
+        if why := experiment.unsound(shared, result):
+            raise journal.damaged(why, line)
+
+
 def _fresh_run(
-    experiment: Experiment, treatment: str, plan: Plan, folder: Path, planned: Mapping[str, Any],
+    experiment: Experiment, treatment: str, plan: Plan, folder: Path, planned: Planned,
     environment: Mapping[str, str],
 ) -> Result:  # fmt: skip
     """One run, with how busy host and devices were before and after it."""
@@ -171,13 +207,13 @@ def _fresh_run(
     before = {**host.load(), "device": device.load()}
     result = experiment.run(treatment, plan, work.absolute(), planned["shared"], environment)
     after = {**host.load(), "device": device.load()}
+    if why := experiment.unsound(planned["shared"], result):
+        raise BadInput(treatment, f"gave a result that cannot be used: {why}")
     shutil.rmtree(work)
     return {"treatment": treatment, "before": before, "after": after, **result}
 
 
-def _write(
-    folder: Path, name: str, done: Done, planned: Mapping[str, Any], environment: Mapping[str, str]
-) -> None:
+def _write(folder: Path, name: str, done: Done, planned: Planned, environment: Mapping[str, str]) -> None:
     import pyarrow as pa
 
     runs = [(number // len(done.blocks[0]), result) for number, result in enumerate(done.results)]

@@ -6,27 +6,33 @@ nothing about the speed of any engine.
 
 from __future__ import annotations
 
-import json
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from akvsite import estimators
-from akvsite.errors import BadInput
+from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
+from akvsite.experiments._journal import Measured
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.record import levels, software
 
 NOTHING, SHIM, VENDOR, SILENT, TEXT = (
     "nothing", "shim", "vendor tracing", "vendor tracing, silent", "SYCL_UR_TRACE=2",
 )  # fmt: skip
+#: What is timed of each segment.
+ARMS = ("loop", "calling thread")
 SEGMENTS = 20
 TRIES = 8
 TRY_AGAIN = 75
 MOST_SECONDS = 600
+#: Calls of an iteration, far above what it makes.
+MOST_CALLS = 10_000
 _LOOP = Path(__file__).with_name("_tracer_loop.py")
 _CONVENTION = Path(__file__).resolve().parents[2] / ".venv/sycl-2025.3/bin/python"
 #: Iterations of the two runs whose difference counts the calls of an iteration.
@@ -43,6 +49,12 @@ _VENDOR = {
 _PRINTING = {"SYCL_TRACE_UR_ENABLE": "1"}
 #: A library that has to be mapped for a treatment to be in effect.
 _IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector", SILENT: "libsycl_ur_trace_collector"}
+
+
+class _Made(Measured):
+    """What the loop writes."""
+
+    mapped: list[str]
 
 
 class Tracer:
@@ -63,6 +75,9 @@ class Tracer:
             raise BadInput("--iterations", f"at least {SEGMENTS}, one for each segment")
         levels.shim_libraries("ur", environment)
         once, twice = (self._calls(n, environment) for n in (_COUNTED, 2 * _COUNTED))
+        if twice <= once:
+            python = self.python(environment)
+            raise BadInput(python, f"traced {once} calls of one loop and {twice} of one twice as long")
         return {
             "calls_per_iteration": (twice - once) / _COUNTED,
             "calls_counted_by": f"lines of SYCL_UR_TRACE=2 over {_COUNTED} iterations",
@@ -82,7 +97,7 @@ class Tracer:
     ) -> Result:
         result = folder / "result.json"
         again = self._loop(treatment, plan.iterations, result, environment, subprocess.DEVNULL)[1]
-        made: Result = json.loads(result.read_text(encoding="utf-8"))
+        made: Result = {**self._made(result, environment)}
         wanted = _IN_EFFECT.get(treatment)
         mapped = made.pop("mapped")
         others = set(_IN_EFFECT.values()) - {wanted}
@@ -98,6 +113,19 @@ class Tracer:
             if not recorded:
                 raise BadInput(treatment, "is not in effect: the shim recorded no call")
         return {**made, "facts": facts}
+
+    def unsound(self, shared: Mapping[str, Any], result: Result | None = None) -> str | None:
+        calls = shared.get("calls_per_iteration")
+        if isinstance(calls, bool) or not isinstance(calls, (int, float)) or not 0 < calls < MOST_CALLS:
+            return f"calls_per_iteration is {calls!r}, not a number of calls"
+        if result is None:
+            return None
+        wanted = sorted((arm, number) for arm in ARMS for number in range(SEGMENTS))
+        if sorted((arm, number) for arm, number, _ in result["trials"]) != wanted:
+            return f"trials are not {SEGMENTS} segments of {' and '.join(ARMS)}"
+        if len(result.get("memory", [])) != SEGMENTS + 1:
+            return f"memory is not {SEGMENTS + 1} points, around {SEGMENTS} segments"
+        return None
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
         """Time and memory a call, over runs, and what looking adds, over pairs of one block."""
@@ -120,8 +148,21 @@ class Tracer:
 
     def _calls(self, iterations: int, environment: Mapping[str, str]) -> int:
         """Calls of a run of so many iterations, by the lines of the vendor's text trace."""
-        out, _ = self._loop(TEXT, iterations, Path("/dev/null"), environment, subprocess.PIPE)
+        with tempfile.TemporaryDirectory() as folder:
+            result = Path(folder) / "result.json"
+            out, _ = self._loop(TEXT, iterations, result, environment, subprocess.PIPE)
+            self._made(result, environment)
         return out.count(b"<---")
+
+    def _made(self, result: Path, environment: Mapping[str, str]) -> _Made:
+        """What the loop wrote. Raises ``BadInput`` where that is nothing, or nothing of its own."""
+        python = self.python(environment)
+        try:
+            return msgspec.json.decode(result.read_bytes(), type=_Made)
+        except FileNotFoundError:
+            raise BadInput(python, "wrote no result of the loop, and yet ended with 0") from None
+        except (ValueError, RecursionError) as error:
+            raise BadInput(python, f"wrote no sound result of the loop: {visible(error)}") from error
 
     def _loop(
         self, treatment: str, iterations: int, result: Path, environment: Mapping[str, str], out: int
@@ -136,6 +177,8 @@ class Tracer:
                     words, env=inside, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
                     timeout=MOST_SECONDS, check=False,
                 )  # fmt: skip
+            except OSError as error:
+                raise BadInput(python, f"cannot be run: {error.strerror}") from error
             except subprocess.TimeoutExpired:
                 raise BadInput(treatment, f"the loop took longer than {MOST_SECONDS} s") from None
             if done.returncode == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -63,6 +64,9 @@ class Counting:
             "memory": memory,
             "facts": {"n": at},
         }
+
+    def unsound(self, shared: Mapping[str, Any], result: Mapping[str, Any] | None = None) -> str | None:
+        return None
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
         return {}
@@ -155,6 +159,71 @@ def test_what_was_begun_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
     journal.write_text("\n".join([lines[0], "{no json", *lines[1:]]) + "\n")
     with pytest.raises(BadInput, match="line 2: is damaged"):
         carry_out(Counting(), plan(tmp_path))
+
+
+DAMAGE = {
+    "no seed": (1, lambda plan, run: plan.pop("seed")),
+    "order as text": (1, lambda plan, run: plan.update(order="plain, other")),
+    "another order": (1, lambda plan, run: plan["order"].reverse()),
+    "started never": (1, lambda plan, run: plan.update(started="never")),
+    "a plan of nothing": (1, lambda plan, run: plan.update(shared=None)),
+    "no trials": (3, lambda plan, run: run.pop("trials")),
+    "text in trials": (3, lambda plan, run: run["trials"][0].append("x")),
+    "nothing before": (3, lambda plan, run: run.update(before=None)),
+    "2**80": (3, lambda plan, run: run["memory"][0].__setitem__(1, 2**80)),
+    "a time below 0": (3, lambda plan, run: run["trials"][1].__setitem__(2, -1)),
+    "another treatment": (3, lambda plan, run: run.update(treatment="none of them")),
+    "a run twice": (3, lambda plan, run: run.update(run=0)),
+    "a run too many": (3, lambda plan, run: run.update(run=12)),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_journal_is_named_with_its_line(tmp_path: Path, what: str) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Counting(3), plan(tmp_path))
+    journal = tmp_path / ".counting.experiment/journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    line, damage = DAMAGE[what]
+    damage(lines[0]["plan"], lines[2])
+    journal.write_text("".join(json.dumps(entry) + "\n" for entry in lines))
+    experiment = Counting()
+    for _ in range(2):  # nor is anything held or changed by the first refusal
+        with pytest.raises(BadInput, match=rf"journal\.jsonl: line {line}: is damaged: \S"):
+            carry_out(experiment, plan(tmp_path))
+    assert experiment.made == [] and [p.name for p in tmp_path.iterdir()] == [".counting.experiment"]
+
+
+def test_what_no_numbers_can_be_made_of_is_not_published(tmp_path: Path) -> None:
+    class Picky(Counting):
+        flaw: str | None = None
+
+        def unsound(self, shared: Any, result: Any = None) -> str | None:
+            return result and self.flaw
+
+        def numbers(self, done: Done) -> dict[str, Estimate]:
+            assert not done.place.exists()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        carry_out(Picky(), plan(tmp_path, blocks=1))
+    assert [p.name for p in tmp_path.iterdir()] == [".counting.experiment"]
+    picky = Picky()
+    picky.flaw = "too round"
+    with pytest.raises(BadInput, match="line 2: is damaged: too round"):
+        carry_out(picky, plan(tmp_path, blocks=1))
+    with pytest.raises(BadInput, match="cannot be used: too round"):
+        carry_out(picky, plan(tmp_path, blocks=1, name="fresh"))
+
+
+def test_no_folder_stays_where_nothing_was_planned(tmp_path: Path) -> None:
+    class Unready(Counting):
+        def prepare(self, *given: Any) -> dict[str, Any]:
+            raise BadInput("python", "is not there")
+
+    with pytest.raises(BadInput, match="is not there"):
+        carry_out(Unready(), plan(tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_experiment_is_carried_out_by_one_program_at_a_time(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from capturing import compile
 from shim.ur_captures import build_shim
 
 from akvsite.errors import BadInput
-from akvsite.experiments import Done, Plan, tracer
+from akvsite.experiments import Done, Plan, carry_out, tracer
 from akvsite.experiments.tracer import NOTHING, SEGMENTS, SHIM, SILENT, TEXT, VENDOR, Tracer
 from akvsite.manifest import load
 
@@ -128,6 +128,34 @@ def test_a_device_that_cannot_be_made_is_tried_again(tmp_path: Path) -> None:
     python.write_text("#!/bin/sh\necho 'no such device' >&2; exit 75\n")
     with pytest.raises(BadInput, match="ended with 75: no such device"):
         Tracer().run(NOTHING, Plan(), tmp_path, {}, {"AKVSITE_SYCL_PYTHON": str(python)})
+
+
+def test_a_python_that_does_nothing_is_named(shim: None, tmp_path: Path) -> None:
+    python = tmp_path / "idle"
+    for text, said in (
+        ("#!/bin/sh\n", "wrote no result"),
+        ('#!/bin/sh\necho "{}" > "$4"\n', "wrote no sound result"),
+        ("no program", "cannot be run"),
+    ):
+        python.write_text(text)
+        python.chmod(0o755)
+        with pytest.raises(BadInput, match=f"{python}: {said}"):
+            carry_out(Tracer(), Plan(out=tmp_path / "out"), {"AKVSITE_SYCL_PYTHON": str(python)})
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_result_that_no_numbers_can_be_made_of_is_told() -> None:
+    shared = {"calls_per_iteration": 10.0}
+    trials = [[arm, n, 1] for arm in tracer.ARMS for n in range(SEGMENTS)]
+    memory = [[n, 1, 1] for n in range(SEGMENTS + 1)]
+    unsound = Tracer().unsound
+    assert unsound(shared) is None
+    assert unsound(shared, {"trials": trials, "memory": memory}) is None
+    assert "trials" in str(unsound(shared, {"trials": trials[1:], "memory": memory}))
+    assert "memory" in str(unsound(shared, {"trials": trials, "memory": memory[1:]}))
+    assert "memory" in str(unsound(shared, {"trials": trials}))
+    for calls in (None, 0, -1, True, "10", float("inf"), float("nan")):
+        assert "calls_per_iteration" in str(unsound({"calls_per_iteration": calls}))
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
