@@ -458,8 +458,8 @@ def capture(
         _json(
             {
                 "bundle": str(done.bundle), "code": done.code, "ended": done.ended, "calls": done.calls,
-                "runtime_libraries": done.libraries, "because": done.because, "files": done.files,
-                "left_out": done.left_out, "memory_samples": done.samples, "notes": done.notes,
+                "records_lost": done.lost, "runtime_libraries": done.libraries, "because": done.because,
+                "files": done.files, "left_out": done.left_out, "memory_samples": done.samples, "notes": done.notes,
             }
         )  # fmt: skip
     elif sys.stderr.isatty():
@@ -467,6 +467,8 @@ def capture(
         _tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
     for line in done.left_out:
         _tell(f"left out: {line}")
+    if done.lost:
+        _tell(f"{done.lost:,} records lost (counted): calls are missing from this capture")
     if done.calls == 0:
         _tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
     # Not by way of an interrupt: a code of 130 is the command's own.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,19 @@ from pathlib import Path
 
 from akvsite.errors import BadInput
 from akvsite.manifest import DEVICE_CLOCK
-from akvsite.record import device, files, host, launch, levels, logs, processes, program, quiet, software
+from akvsite.record import (
+    device,
+    files,
+    host,
+    launch,
+    levels,
+    logs,
+    plain,
+    processes,
+    program,
+    quiet,
+    software,
+)
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, Value, clean, cleaned
 from akvsite.record.sampler import FIRST_INTERVAL_NS, Sampler
@@ -24,6 +35,8 @@ TIMINGS = ("on", "off", "asis")
 RUNTIMES = ("auto", *levels.LIBRARIES)
 
 _INSIDE = "libsycl.so.9"
+#: A recorder's file starts with less; where this much is not free, that may be why there is none.
+_ROOM_BYTES = 4 << 20
 
 Progress = Callable[[str], None]
 
@@ -56,6 +69,8 @@ class Captured:
     code: int
     ended: str
     calls: int | None
+    #: Records for which there was no room; None where the level records none.
+    lost: int | None
     libraries: tuple[str, ...]
     because: tuple[str, ...]
     files: tuple[str, ...]
@@ -117,9 +132,9 @@ def capture(
                 else logs.Logs()
             )
             if folder and own:
-                shutil.rmtree(folder)
+                seen.left_out += plain.remove(folder, "$AKV_DIR")
                 taken = files.collect(own, bundle.folder / "files", request.out / f"{request.name}.left-out")
-                shutil.rmtree(own)
+                seen.left_out += plain.remove(own, "$AKV_FILES")
                 seen.files += taken.kept
                 seen.left_out += taken.left_out
             done = _outcome(request, found, ended, watch.sampler, seen, bundle.place)
@@ -130,6 +145,7 @@ def capture(
             }
             _write(bundle.folder, request, facts, started, ended, watch.sampler, seen)
             bundle.publish()
+            launch.forget_signals()
     return done
 
 
@@ -211,11 +227,16 @@ def _outcome(
     because: list[str] = []
     if calls == 0:
         because = _why_none(found, runtimes, any(n.startswith("libakv_") for n in mapped), seen)
+        if (free := plain.free_bytes(place.parent)) < _ROOM_BYTES:
+            because.insert(
+                0, f"the recorder needs room for its file, and there is little: {free:,} bytes free"
+            )
     return Captured(
         bundle=place,
         code=ended.code or (NO_CALLS if calls == 0 else 0),
         ended=ended.said,
         calls=calls,
+        lost=seen.lost if request.level == LEVELS[-1] else None,
         libraries=tuple(map(clean, runtimes)),
         because=tuple(because),
         files=tuple(seen.files),
@@ -266,6 +287,7 @@ def _capture_facts(
         "system_ns": ended.system_ns,
         "peak_resident_bytes": ended.peak_resident_bytes,
         "signals_passed_on": ended.passed_on,
+        "looking_failed": ended.looking_failed,
         # Below edge nothing of ours touches the queues: there it is a statement about the command.
         "timing_events_by": "the recorder" if request.level == LEVELS[-1] else "declared",
         "started_monotonic_ns": ended.started_ns,

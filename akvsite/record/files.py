@@ -1,21 +1,36 @@
 """Files of the command's own that belong into the capture: what it leaves in ``$AKV_FILES``, such as a profiler's trace.
 
 They go in as they are, since a raw file is never changed. One that names this machine, its user or somebody's home
-folder does not go in: it stays beside the bundle, and the capture says so.
+folder, or that holds a secret, does not go in: it stays beside the bundle, and the capture says so.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
+import platform
 import re
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from akvsite.record.clean import own_names
+from akvsite.record.plain import is_folder, may_be_told, shown
 
 #: Bytes that are looked at in one go; a name may lie across two of them.
 _PIECE, _OVERLAP = 1 << 22, 256
 _HOMES = rb"/(?:home|Users)/[^/\s\"']+|/root/"
+# Narrower than what is taken out of a text by `without_secrets`: there a value is hidden, here a whole file stays out,
+# and a trace of an engine is full of tokens that open nothing.
+_SECRETS = (
+    rb"-----BEGIN "
+    rb"|\b(?i:Bearer)\s+[^\s\"',]{8,}"
+    rb"|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|hf_|sk-|xox[abeprs]-|AKIA|ASIA|eyJ)"
+    rb"(?:(?=[\w.-]{0,99}\d)[\w.-]{8}|[A-Za-z0-9]{20})"
+    rb"|(?i:token(?!s\b|iz)|secret|passwo?r?d|passphrase|credential|authorization|cookie|(?:private|api|access)_?key)"
+    rb"[\w.-]{0,40}\\{0,8}[\"']?\s{0,8}[=:](?!:)\s{0,8}\\{0,8}[\"']?(?![\d.]+\b)[^\s,;&\"'{}\[\]()\\]{8}"
+)
+_FOLDERS_TRIED = 100
 
 
 @dataclass
@@ -27,39 +42,74 @@ class Files:
 
 
 def collect(source: Path, target: Path, beside: Path) -> Files:
-    """Move the regular files of ``source`` to ``target``; those that tell on somebody to ``beside``. Folders and links
-    are left out."""
+    """Move the regular files of ``source`` to ``target``; those that tell on somebody to ``beside``, or a folder with a
+    number behind that name where it is taken. Folders and links are left out."""
     made = Files()
+    if not is_folder(source):
+        made.left_out.append(
+            "$AKV_FILES: the command removed or replaced the folder; what it held is missing"
+        )
+        return made
+    aside: Path | None = None
     for path in sorted(source.iterdir()):
+        name = _told_name(path.name)
         if path.is_symlink() or not path.is_file():
-            made.left_out.append(f"{path.name}: no plain file")
+            made.left_out.append(f"{name}: no plain file")
             continue
-        told = _tells(path)
-        place = beside if told else target
-        place.mkdir(exist_ok=True)
-        path.rename(place / path.name)
-        if told:
-            made.left_out.append(f"{path.name}: names {told}; it is beside the bundle, in {beside.name}")
-        else:
-            made.kept.append((target / path.name).relative_to(target.parent).as_posix())
+        told = "something in its name that is nobody's business" if name != path.name else _tells(path)
+        try:
+            if told:
+                aside = aside or _new_folder(beside)
+                path.rename(aside / path.name)
+                made.left_out.append(f"{name}: names {told}; it is beside the bundle, in {aside.name}")
+            else:
+                target.mkdir(exist_ok=True)
+                path.rename(target / path.name)
+                made.kept.append((target / path.name).relative_to(target.parent).as_posix())
+        except OSError as error:
+            made.left_out.append(f"{name}: could not be moved ({error.strerror}), and is missing")
     return made
 
 
+def _new_folder(beside: Path) -> Path:
+    """A folder that was not there: nothing that an earlier capture left is overwritten."""
+    for number in range(1, _FOLDERS_TRIED):
+        folder = beside if number == 1 else beside.with_name(f"{beside.name}-{number}")
+        if not os.path.lexists(folder):
+            folder.mkdir()
+            return folder
+    raise FileExistsError(0, "too many folders of left-out files", str(beside))
+
+
+def _told_name(name: str) -> str:
+    """The name itself where it may stand in a bundle. Profilers put the host and a `_` in front of theirs."""
+    told = name if may_be_told(name) else shown(name)
+    for host in {platform.node(), platform.node().partition(".")[0]} - {"localhost"}:
+        if len(host) > 2:
+            told = re.sub(rf"(?<![A-Za-z0-9]){re.escape(host)}(?![A-Za-z0-9])", "[redacted]", told)
+    if told == name and re.search(_SECRETS, os.fsencode(name)):
+        return "[redacted]"
+    return told
+
+
 def _tells(path: Path) -> str | None:
-    """Whose machine the file names, if any: this host or user, or a home folder."""
+    """What the file tells that it should not, if anything: this host or user, a home folder, or a secret."""
     own = b"|".join(re.escape(name.encode()) for name in own_names())
-    pattern = re.compile(
-        rb"(?P<own>\b(?:" + own + rb")\b)|(?P<home>" + _HOMES + rb")" if own else b"(?P<home>" + _HOMES + b")"
-    )
-    packed = path.name.endswith(".gz")
+    ways = [rb"(?P<home>" + _HOMES + rb")", rb"(?P<secret>" + _SECRETS + rb")"]
+    if own:
+        ways.insert(0, rb"(?P<own>\b(?:" + own + rb")\b)")
+    pattern = re.compile(b"|".join(ways))
+    said = {"own": "this machine or its user", "home": "a home folder", "secret": "what looks like a secret"}
     try:
+        with path.open("rb") as file:
+            packed = path.name.endswith(".gz") or file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if packed else path.open("rb") as file:
             before = b""
             while piece := file.read(_PIECE):
                 if found := pattern.search(before + piece):
-                    return "this machine or its user" if found.lastgroup == "own" else "a home folder"
+                    return said[found.lastgroup or "own"]
                 before = piece[-_OVERLAP:]
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         # Cut short or not gzip at all: what it says cannot be known.
         return f"nobody knows whom ({type(error).__name__})"
     return None

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from akvsite.errors import BadInput
 
-PASSED = frozenset(
-    {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH}
-)
+PASSED = frozenset({
+    signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH,
+})  # fmt: skip
 _FROM_KERNEL = 0x80  # si_code SI_KERNEL: a key of the terminal, which the command's own group gets as well
 #: What Python ignores and a program does not expect to be ignored.
 _RESET = [s for s in (signal.SIGPIPE, signal.SIGXFSZ) if signal.getsignal(s) == signal.SIG_IGN]
@@ -33,6 +33,8 @@ class Ended:
     system_ns: int
     peak_resident_bytes: int
     passed_on: int
+    #: Why it was looked at no longer, where looking failed.
+    looking_failed: str | None = None
 
     @property
     def signal(self) -> int | None:
@@ -81,9 +83,9 @@ def run(
         raise BadInput(command[0], f"cannot be started: {error.strerror}") from error
     watcher = threading.Thread(target=_tell_of_the_end, args=(pid, threading.get_ident()), daemon=True)
     watcher.start()
-    again = look(pid) if look else None
-    due = again() if again else None
+    looking = _Looking(pid, look)
     passed = 0
+    before: signal.struct_siginfo | None = None
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
         if ended:
@@ -97,14 +99,55 @@ def run(
                 system_ns=round(usage.ru_stime * 1e9),
                 peak_resident_bytes=usage.ru_maxrss * 1024,
                 passed_on=passed,
+                looking_failed=looking.failed,
             )
-        if again and due is not None and time.monotonic_ns() >= due:
-            due = again()
-        wait = max(0.0, (due - time.monotonic_ns()) / 1e9) if due is not None else 3600.0
+        looking.when_due()
+        wait = looking.seconds_left()
+        until = time.monotonic() + wait
         came = signal.sigtimedwait({*PASSED, signal.SIGCHLD}, wait)
-        if came and came.si_signo != signal.SIGCHLD and came.si_code != _FROM_KERNEL:
-            passed += 1
-            os.kill(pid, came.si_signo)
+        if came is None or (came == before and time.monotonic() >= until):
+            continue  # interrupted after its time, by a stop of this process, it gives what the last call left
+        before = came
+        if came.si_signo in PASSED and came.si_code != _FROM_KERNEL:
+            with contextlib.suppress(OSError):  # it has just ended, or became somebody else's
+                os.kill(pid, came.si_signo)
+                passed += 1
+
+
+class _Looking:
+    """What looks at the command now and then. Where that fails it ends, and the command goes on."""
+
+    def __init__(self, pid: int, look: Callable[[int], Callable[[], int]] | None) -> None:
+        self.failed: str | None = None
+        self._again: Callable[[], int] | None = None
+        self._due: int | None = None
+        if look is not None:
+            with self._failing():
+                self._again = look(pid)
+                self._due = self._again()
+
+    def when_due(self) -> None:
+        if self._again and self._due is not None and time.monotonic_ns() >= self._due:
+            with self._failing():
+                self._due = self._again()
+
+    def seconds_left(self) -> float:
+        return 3600.0 if self._due is None else max(0.0, (self._due - time.monotonic_ns()) / 1e9)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # whatever it is: the command's end is still waited for
+            self.failed = type(error).__name__
+            self._again = self._due = None
+
+
+def forget_signals() -> None:
+    """Those that came since the command ended: there is nobody left to pass them on to. Inside ``signals_held``."""
+    # Without a time to wait it is never interrupted.
+    while signal.sigtimedwait(PASSED, 0) is not None:
+        pass
 
 
 def _tell_of_the_end(pid: int, thread: int) -> None:

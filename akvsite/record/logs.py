@@ -13,6 +13,7 @@ from typing import IO
 from akvsite import scan
 from akvsite.errors import BadInput
 from akvsite.record.clean import base_names, clean
+from akvsite.record.plain import is_folder, may_be_told, open_plain, read_plain, shown
 
 _RECORD_BYTES = 64
 _EXECUTABLE = slice(512, 1024)
@@ -21,6 +22,8 @@ _CUT = 1 << 15
 #: Kinds of names (``shim/AKVLOG.md``): those that may hold a path, and notes.
 _LIBRARY, _NOTE = 3, 4
 _WITH_PATHS = (_LIBRARY, _NOTE)
+#: Bytes of a list of libraries that are read at most.
+_MAPS_MOST = 1 << 20
 
 
 @dataclass
@@ -44,14 +47,26 @@ class Logs:
 def collect(source: Path, target: Path, *, compress: bool) -> Logs:
     """Move the akvlog files of ``source`` to ``target``, cut to what is used and without paths of this machine."""
     made = Logs()
+    if not is_folder(source):
+        made.left_out.append(
+            "$AKV_DIR: the command removed or replaced the folder; what was recorded is missing"
+        )
+        return made
     for path in sorted(source.glob("maps-*.txt")):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        try:
+            lines = read_plain(path, _MAPS_MOST).decode("utf-8", "replace").splitlines()
+        except (BadInput, OSError) as error:
+            made.left_out.append(_why(path, error))
+            continue
         made.libraries |= {line.strip().rpartition("/")[2] for line in lines if line.strip()}
     for path in sorted(source.glob("*.akvlog")):
         try:
+            os.close(open_plain(path))
+            if not may_be_told(path.name):
+                raise BadInput(shown(path.name), "no name that a recorder gives")
             used = _account(path, made)
-        except BadInput as error:
-            made.left_out.append(clean(error.why))
+        except (BadInput, OSError) as error:
+            made.left_out.append(_why(path, error))
             continue
         target.mkdir(exist_ok=True)
         kept = _moved(path, target / path.name, used, made)
@@ -61,6 +76,11 @@ def collect(source: Path, target: Path, *, compress: bool) -> Logs:
         made.files.append(kept.relative_to(target.parent).as_posix())
     made.notes = list(dict.fromkeys(made.notes))
     return made
+
+
+def _why(path: Path, error: BadInput | OSError) -> str:
+    why = error.why if isinstance(error, BadInput) else error.strerror
+    return f"{shown(path.name)}: {clean(why or type(error).__name__)}"
 
 
 def _account(path: Path, made: Logs) -> int:
@@ -82,14 +102,14 @@ def _account(path: Path, made: Logs) -> int:
 def _moved(path: Path, place: Path, used: int, made: Logs) -> Path:
     """The file at its place, cut to ``used`` bytes. A file that is still mapped is copied: to cut it would end the
     process that writes to it with SIGBUS."""
-    with path.open("r+b") as file:
+    with os.fdopen(open_plain(path, os.O_RDWR), "r+b") as file:
         if _nobody_else_has(file):
             file.truncate(used)
             fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
             path.rename(place)
             return place
     made.still_written += 1
-    with path.open("rb") as file, place.open("wb") as copy:
+    with os.fdopen(open_plain(path), "rb") as file, place.open("xb") as copy:
         left = used
         while left > 0 and (piece := file.read(min(left, 1 << 20))):
             copy.write(piece)
@@ -111,7 +131,7 @@ def _take_paths_out(path: Path) -> None:
     """Reduce the path of the program, and those in names of libraries and notes, to base names, in place."""
     with scan.open_log(path) as log:
         header = log.header
-    with path.open("r+b") as file:
+    with os.fdopen(open_plain(path, os.O_RDWR), "r+b") as file:
         head = bytearray(os.pread(file.fileno(), 1024, 0))
         program = bytes(head[_EXECUTABLE]).partition(b"\0")[0].rpartition(b"/")[2]
         head[_EXECUTABLE] = program.ljust(512, b"\0")
