@@ -74,7 +74,7 @@ def batches(
     file: IO[bytes], slots: Slots, tables: Sequence[str], rows: int
 ) -> Iterator[dict[str, pa.RecordBatch]]:
     """The rows of each table, by piece of ``rows`` records; a table without rows in a piece is left out."""
-    for first, count, ahead in slots.pieces(rows):
+    for first, count, ahead in slots.pieces(file, rows):
         piece = _Piece(file, slots, first, count, ahead)
         found = {}
         for table in tables:
@@ -89,7 +89,7 @@ def batches(
 def find(file: IO[bytes], slots: Slots) -> Found:
     """Count every record."""
     found = Found()
-    for first, count, ahead in slots.pieces(PIECE):
+    for first, count, ahead in slots.pieces(file, PIECE):
         found.add(_count(_Piece(file, slots, first, count, ahead)))
     return found
 

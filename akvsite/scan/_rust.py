@@ -43,7 +43,7 @@ class Rust:
                 if columns is not None
             }
 
-        return _in_order(work, slots.pieces(rows))
+        return _in_order(work, slots.pieces(file, rows))
 
     def find(self, file: IO[bytes], slots: Slots) -> Found:
         def work(piece: _Piece) -> Found:
@@ -51,7 +51,7 @@ class Rust:
             return Found(dict(kinds), dict(names), *rest)
 
         found = Found()
-        for more in _in_order(work, slots.pieces(PIECE)):
+        for more in _in_order(work, slots.pieces(file, PIECE)):
             found.add(more)
         return found
 

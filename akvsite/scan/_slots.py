@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from akvsite.scan._header import RECORD_BYTES, RESERVED_AT, Header
 
 #: Continuations of one call that are looked for; the recorder writes fewer. It bounds what one row can hold.
 MOST_CONTINUATIONS = 256
+#: Smaller holes of a file are read, as the zeros they are: that is quick, and leaves nothing to a file system that tells
+#: late of what is being written.
+LEAST_HOLE = 1 << 30
 
 Words = npt.NDArray[np.uint64]
 
@@ -36,12 +40,31 @@ class Slots:
     def count(self) -> int:
         return sum(end - first for first, end in self.ranges)
 
-    def pieces(self, most: int) -> Iterator[tuple[int, int, int]]:
-        """Runs of at most ``most`` indexes: first, how many, and how many follow that a call may continue in."""
-        for first, end in self.ranges:
-            for begin in range(first, end, most):
+    def pieces(self, file: IO[bytes], most: int) -> Iterator[tuple[int, int, int]]:
+        """Runs of at most ``most`` indexes: first, how many, and how many follow that a call may continue in.
+
+        Pieces that lie wholly in a large hole of the file are left out: nothing was written there.
+        """
+        for begin, end in self.ranges:
+            while begin < end:
+                hole = min(end - begin, self._hole(file, begin))
+                skipped = hole if hole == end - begin else hole - hole % most
+                if skipped * RECORD_BYTES >= LEAST_HOLE:
+                    begin += skipped
+                    continue
                 count = min(most, end - begin)
                 yield begin, count, min(MOST_CONTINUATIONS, end - begin - count)
+                begin += count
+
+    def _hole(self, file: IO[bytes], first: int) -> int:
+        """How many records from this one on, up to the turn of the lap, the file system holds no bytes of."""
+        slot = first % self.capacity
+        at = self.at + slot * RECORD_BYTES
+        try:
+            return min(self.capacity - slot, (os.lseek(file.fileno(), at, os.SEEK_DATA) - at) // RECORD_BYTES)
+        except OSError as error:
+            # No such address: no bytes from here to the end. Any other: the file system does not tell.
+            return self.capacity - slot if error.errno == errno.ENXIO else 0
 
     def read(self, file: IO[bytes], first: int, count: int) -> Words:
         """Records ``first`` and on, as rows of eight words; zeros where the file ends early."""

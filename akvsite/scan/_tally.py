@@ -13,7 +13,7 @@ _PROBE = range(16, 64)
 
 @dataclass
 class Found:
-    """What an engine counted in the slots: records by kind (0: holes), calls by name id (open ones too)."""
+    """What an engine counted in the slots: records by kind (0: holes that were read), calls by name id (open ones too)."""
 
     kinds: dict[int, int] = field(default_factory=dict)
     names: dict[int, int] = field(default_factory=dict)
@@ -81,7 +81,7 @@ def account(header: Header, slots: Slots, found: Found) -> Tally:
         reserved=header.reserved,
         present=present,
         unknown={k: n for k, n in present.items() if k not in KINDS and k not in _PROBE},
-        holes=found.kinds.get(0, 0) + unmade,
+        holes=slots.count - sum(present.values()) + unmade,
         overwritten=overwritten,
         lost=lost,
         missing=outside - lost - unmade,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::types::{Int32Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
@@ -235,11 +235,26 @@ impl List {
     }
 
     fn finish(mut self, calls: usize) -> ArrayRef {
-        self.fill(calls);
-        self.offsets.push(self.values.len() as i32);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
+        let offsets = if self.values.is_empty() {
+            OffsetBuffer::new(zeros(calls + 1))
+        } else {
+            self.fill(calls);
+            self.offsets.push(self.values.len() as i32);
+            OffsetBuffer::new(ScalarBuffer::from(self.offsets))
+        };
         let item = Arc::new(Field::new("item", DataType::UInt64, true));
         Arc::new(ListArray::new(item, offsets, array::<UInt64Type>(self.values), None))
+    }
+}
+
+/// The offsets of lists that are all empty, which most are: one buffer for all of them.
+fn zeros(count: usize) -> ScalarBuffer<i32> {
+    static ZEROS: Mutex<Option<ScalarBuffer<i32>>> = Mutex::new(None);
+    // What a panic elsewhere left is zeros all the same.
+    let mut kept = ZEROS.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*kept {
+        Some(zeros) if zeros.len() >= count => zeros.slice(0, count),
+        _ => kept.insert(ScalarBuffer::from(vec![0; count])).clone(),
     }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -273,3 +274,24 @@ def test_records_that_are_written_over_while_they_are_read(
             file.write((11).to_bytes(8, "little"))
         assert live.table("calls")["index"].to_pylist() == [3, 4, 5, 6, 7]
         assert accounted(live).holes == 3
+
+
+def test_large_holes_of_a_file_are_not_read(accounted: Any, engine: str, tmp_path: Path) -> None:
+    """A terabyte with two records in it: one at its start, one far behind."""
+    count, far = 1 << 34, (1 << 33) + 5
+    log = AkvLog(capacity=count, header={"reserved": count, "made": count})
+    log.call(0, enter=1, exit=2)
+    path = log.write(tmp_path / "ur-1.akvlog")
+    records_at = path.stat().st_size - 64
+    try:
+        os.truncate(path, records_at + 64 * count)
+    except OSError:
+        pytest.skip("no file of this length can be made here")
+    with path.open("r+b") as file:
+        os.pwrite(file.fileno(), akvlogs.record(akvlogs.CALL, far, [3, 4]), records_at + 64 * far)
+    with scan.open_log(path, engine) as there:
+        pieces = list(islice(there._slots.pieces(there._file, 1 << 16), 4))
+        assert [first for first, _, _ in pieces] == [0, far - far % (1 << 16)]
+        assert [(call["index"], call["enter_ns"]) for call in rows(there)] == [(0, 1), (far, 3)]
+        tally = accounted(there)
+    assert (tally.present, tally.holes, tally.missing) == ({2: 2}, count - 2, 0)
