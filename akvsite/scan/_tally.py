@@ -59,6 +59,8 @@ class Tally:
     calls_by_name: dict[int, int]
     first_ns: int | None
     last_ns: int | None
+    #: Of the holes: those in large holes of the file itself, which were not read. It depends on the engine's pieces.
+    unread: int = field(default=0, compare=False)
 
     @property
     def truncated(self) -> bool:
@@ -82,6 +84,7 @@ def account(header: Header, slots: Slots, found: Found) -> Tally:
         present=present,
         unknown={k: n for k, n in present.items() if k not in KINDS and k not in _PROBE},
         holes=slots.count - sum(present.values()) + unmade,
+        unread=slots.count - sum(found.kinds.values()),
         overwritten=overwritten,
         lost=lost,
         missing=outside - lost - unmade,

@@ -12,7 +12,7 @@ from typing import Any
 
 from akvsite import scan
 from akvsite.errors import BadInput
-from akvsite.scan._header import MAGIC
+from akvsite.scan._header import MAGIC, RECORD_BYTES
 from akvsite.scan._tally import KINDS
 
 _HEAD = 1 << 16
@@ -60,7 +60,7 @@ def _is_log(head: bytes) -> bool:
 def summarise(path: Path, engine: str | None = None) -> dict[str, Any]:
     """Counts of one file. Raises ``BadInput`` where it is neither format, or damaged beyond use.
 
-    ``mb_per_s`` (10**6 bytes of the uncompressed file) is of this one scan on this machine.
+    ``mb_per_s`` (10**6 bytes of the uncompressed file, large holes left out) is of this one scan on this machine.
     """
     began = time.perf_counter()
     # A path that is no file is refused by what opens it, with the reason.
@@ -70,7 +70,7 @@ def summarise(path: Path, engine: str | None = None) -> dict[str, Any]:
     seconds = time.perf_counter() - began
     return {
         "path": str(path), **found, "seconds": seconds,
-        "mb_per_s": found["bytes"] / 1e6 / seconds if seconds > 0 else None,
+        "mb_per_s": found["bytes_read"] / 1e6 / seconds if seconds > 0 else None,
         "speed_of": "one scan on this machine, no band",
     }  # fmt: skip
 
@@ -90,7 +90,8 @@ def _akvlog(path: Path, engine: str | None) -> dict[str, Any]:
     ]
     ends = (tally.first_ns, tally.last_ns)
     return {
-        "format": "akvlog", "engine": used, "bytes": size, "producer": header.producer, "pid": header.pid,
+        "format": "akvlog", "engine": used, "bytes": size,
+        "bytes_read": size - tally.unread * RECORD_BYTES, "producer": header.producer, "pid": header.pid,
         "closed": header.closed, "wraps": header.wraps, "stopped": header.stopped, "reserved": tally.reserved,
         "present": {KINDS.get(kind, f"kind {kind}"): count for kind, count in tally.present.items()},
         "holes": tally.holes, "overwritten": tally.overwritten, "lost": tally.lost, "missing": tally.missing,
@@ -117,7 +118,7 @@ def _text(path: Path, engine: str | None) -> dict[str, Any]:
     if not calls:
         raise BadInput(path, "is no akvlog file, and no line of it is a call of the Unified Runtime")
     return {
-        "format": "ur text", "engine": used, "bytes": size, "lines": counts.lines, "other_lines": counts.other,
+        "format": "ur text", "engine": used, "bytes": size, "bytes_read": size, "lines": counts.lines, "other_lines": counts.other,
         "too_long_lines": counts.too_long, "mixed_lines": counts.mixed, "open_calls": not_returned.total(),
         "calls": [
             {"name": name, "calls": count, "not_returned": not_returned[name]}
