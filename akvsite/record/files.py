@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,17 +20,49 @@ from akvsite.record.plain import is_folder, may_be_told, shown
 
 #: Bytes that are looked at in one go; a name may lie across two of them.
 _PIECE, _OVERLAP = 1 << 22, 256
-_HOMES = rb"/(?:home|Users)/[^/\s\"']+|/root/"
+# Each pattern begins with one rare letter, and looks behind itself for what is in front: gigabytes are searched so.
+_HOMES = [re.compile(rb"/(?:home|Users)/[^/\s\"']+|/root/")]
 # Narrower than what is taken out of a text by `without_secrets`: there a value is hidden, here a whole file stays out,
 # and a trace of an engine is full of tokens that open nothing.
-_SECRETS = (
-    rb"-----BEGIN "
-    rb"|\b(?i:Bearer)\s+[^\s\"',]{8,}"
-    rb"|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|hf_|sk-|xox[abeprs]-|AKIA|ASIA|eyJ)"
-    rb"(?:(?=[\w.-]{0,99}\d)[\w.-]{8}|[A-Za-z0-9]{20})"
-    rb"|(?i:token(?!s\b|iz)|secret|passwo?r?d|passphrase|credential|authorization|cookie|(?:private|api|access)_?key)"
-    rb"[\w.-]{0,40}\\{0,8}[\"']?\s{0,8}[=:](?!:)\s{0,8}\\{0,8}[\"']?(?![\d.]+\b)[^\s,;&\"'{}\[\]()\\]{8}"
+_ISSUED = rb"(?:(?=[\w.-]{0,99}\d)[\w.-]{8}|[A-Za-z0-9]{20})"
+_EDGE = rb"(?<![A-Za-z0-9]"
+_SECRETS = [
+    re.compile(rb"B(?<=-----B)EGIN "),
+    re.compile(
+        rb"_(?:(?<=gh[pousr]_)"
+        + _EDGE
+        + rb"gh[pousr]_)|(?<=hf_)"
+        + _EDGE
+        + rb"hf_)|(?<=github_pat_))"
+        + _ISSUED
+    ),
+    re.compile(
+        rb"-(?:(?<=sk-)"
+        + _EDGE
+        + rb"sk-)|(?<=glpat-)|(?<=xox[abeprs]-)"
+        + _EDGE
+        + rb"xox[abeprs]-))"
+        + _ISSUED
+    ),
+    re.compile(rb"A(?:KIA" + _EDGE + rb"AKIA)|SIA" + _EDGE + rb"ASIA))" + _ISSUED),
+    re.compile(rb"J(?<=eyJ)" + _EDGE + rb"eyJ)" + _ISSUED),
+]
+_VALUE = (
+    rb"[\w.-]{0,40}\\{0,8}[\"']?\s{0,8}[=:](?!:)\s{0,8}\\{0,8}[\"']?"
+    rb"(?![\d.]+\b)[^\s,;&\"'{}\[\]()\\]{8}"
 )
+#: Searched for in lower case.
+_NAMED = [
+    re.compile(rb"b(?<=\bb)earer\s+[^\s\"',]{8}"),
+    *(
+        re.compile(name + _VALUE)
+        for name in (
+            rb"k(?:(?<=tok)en(?!s\b|iz)|(?<=cook)ie)",
+            rb"k(?=ey)(?:(?<=private_k)|(?<=privatek)|(?<=api_k)|(?<=apik)|(?<=access_k)|(?<=accessk))",
+            rb"w(?<=passw)o?r?d", rb"h(?<=passph)rase", rb"c(?:(?<=sec)ret|redential)", rb"z(?<=authoriz)ation",
+        )
+    ),
+]  # fmt: skip
 _FOLDERS_TRIED = 100
 
 
@@ -87,29 +120,40 @@ def _told_name(name: str) -> str:
     for host in {platform.node(), platform.node().partition(".")[0]} - {"localhost"}:
         if len(host) > 2:
             told = re.sub(rf"(?<![A-Za-z0-9]){re.escape(host)}(?![A-Za-z0-9])", "[redacted]", told)
-    if told == name and re.search(_SECRETS, os.fsencode(name)):
+    if told == name and _is_secret(os.fsencode(name)):
         return "[redacted]"
     return told
 
 
 def _tells(path: Path) -> str | None:
     """What the file tells that it should not, if anything: this host or user, a home folder, or a secret."""
-    own = b"|".join(re.escape(name.encode()) for name in own_names())
-    ways = [rb"(?P<home>" + _HOMES + rb")", rb"(?P<secret>" + _SECRETS + rb")"]
-    if own:
-        ways.insert(0, rb"(?P<own>\b(?:" + own + rb")\b)")
-    pattern = re.compile(b"|".join(ways))
-    said = {"own": "this machine or its user", "home": "a home folder", "secret": "what looks like a secret"}
+    own = [
+        re.compile(name + rb"(?<=\b" + name + rb")\b")
+        for name in (re.escape(name.encode("utf-8", "surrogateescape")) for name in own_names())
+    ]
     try:
         with path.open("rb") as file:
             packed = path.name.endswith(".gz") or file.read(2) == b"\x1f\x8b"
         with gzip.open(path) if packed else path.open("rb") as file:
             before = b""
             while piece := file.read(_PIECE):
-                if found := pattern.search(before + piece):
-                    return said[found.lastgroup or "own"]
+                text = before + piece
+                if _has(own, text):
+                    return "this machine or its user"
+                if _has(_HOMES, text):
+                    return "a home folder"
+                if _is_secret(text):
+                    return "what looks like a secret"
                 before = piece[-_OVERLAP:]
     except (OSError, EOFError, zlib.error) as error:
         # Cut short or not gzip at all: what it says cannot be known.
         return f"nobody knows whom ({type(error).__name__})"
     return None
+
+
+def _is_secret(text: bytes) -> bool:
+    return _has(_SECRETS, text) or _has(_NAMED, text.lower())
+
+
+def _has(patterns: Sequence[re.Pattern[bytes]], text: bytes) -> bool:
+    return any(pattern.search(text) for pattern in patterns)

@@ -88,7 +88,8 @@ def test_broken_packing_and_names_that_are_no_text(capture: Capture) -> None:
 
 
 SECRETS = [
-    "export HF_TOKEN=hf_abcdefgh1234",
+    "export HF_TOKEN=abcdefgh-ijkl",
+    "hf_abcdefgh1234",
     '{"api_key": "abcd-efgh-ijkl"}',
     "Authorization: Bearer abcdefgh.ijkl",
     "-----BEGIN OPENSSH PRIVATE KEY-----",
