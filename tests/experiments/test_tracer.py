@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bundles import ask, read_in
 from capturing import compile
-from shim.ur_captures import build_shim
+from ur_captures import build_shim
 
 from akvsite.errors import BadInput
 from akvsite.experiments import Done, Plan, carry_out, tracer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bundles import ask, read_in
 from capturing import Capture, Captured
-from shim.ur_captures import LIBRARY, build_shim, runtime
+from ur_captures import LIBRARY, build_shim, runtime
 
 COPIES = 50
 PROGRAM = f"""

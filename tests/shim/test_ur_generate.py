@@ -6,8 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from shim.ur_captures import SHIM, SOURCES, compile_c, runtime
+from ur_captures import SHIM, SOURCES, compile_c, runtime
 
 HEADERS = {"2025.3": "include/ur_api.h", "2026.2": "include/unified-runtime/ur_api.h"}
 EXPECTED = Path(__file__).parent / "ur" / "calls.txt"

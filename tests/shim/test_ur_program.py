@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from shim.ur_captures import Run, build_shim, compile_c, run_under_shim
+from ur_captures import Run, build_shim, compile_c, run_under_shim
 
 ASKED, CHANGED, BLOCKING = 8, 16, 1
 

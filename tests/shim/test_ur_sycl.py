@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from shim.ur_captures import Run, build_shim, compile_c, run_sycl, runtime
+from ur_captures import Run, build_shim, compile_c, run_sycl, runtime
 
 TENSORS = """
 import dpctl.tensor as dpt

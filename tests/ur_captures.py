@@ -12,10 +12,10 @@ from typing import Any
 
 from akvsite.scan import Header, open_log
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SHIM = ROOT / "shim"
 LIBRARY = SHIM / "build" / "libakv_ur.so"
-SOURCES = Path(__file__).parent / "ur"
+SOURCES = Path(__file__).parent / "shim/ur"
 
 
 def runtime(release: str) -> Path:
