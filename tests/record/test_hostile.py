@@ -207,7 +207,13 @@ def test_quit_is_passed_on(tmp_path: Path) -> None:
         "runner",
         command=["sh", "-c", "ulimit -c 0; echo ready; exec sleep 1000"],
     )
-    with subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, text=True) as started:
+    # As a terminal leaves it: a shell that starts something behind it has QUIT ignored.
+    before = signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    try:
+        started = subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGQUIT, before)
+    with started:
         assert started.stdout and started.stdout.readline() == "ready\n"
         started.send_signal(signal.SIGQUIT)
     assert started.returncode == 131 and (tmp_path / "c/run/capture.toml").is_file()
