@@ -548,8 +548,9 @@ static struct akv_log *make_log(void) {
   if (log == MAP_FAILED) return NULL;
   log->generation = akv_now();
   char part[PATH_MAX + 64];
-  snprintf(part, sizeof part, "%s/.%s-%d-%llu.part", config.directory, akv_producer.prefix, (int)getpid(),
-           (unsigned long long)log->generation);
+  /* Two threads may read the same nanosecond. */
+  snprintf(part, sizeof part, "%s/.%s-%d-%ld-%llu.part", config.directory, akv_producer.prefix, (int)getpid(),
+           raw(SYS_gettid, 0, 0, 0, 0, 0, 0), (unsigned long long)log->generation);
   int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (fd < 0) {
     akv_say("no file in %s: %s", config.directory, strerror(errno));
