@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from akvsite.readers._escape import escape, escape_text
+from akvsite.escape import escape, escape_text
 from akvsite.readers._kineto_json import Stretch, split
 
 NOT_A_NUMBER = "bare inf or nan read as null"

@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from akvsite.errors import BadInput
+from akvsite.escape import escape, escape_text
 from akvsite.readers import _kineto_words as words
-from akvsite.readers._escape import escape, escape_text
 from akvsite.readers._head import BLOCK, Blocks
 from akvsite.readers._kineto_events import Decoder
 from akvsite.readers._kineto_json import CHUNK, CUT_SHORT, NO_JSON, Beside, Broken, Stream, Stretch

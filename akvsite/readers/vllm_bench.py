@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from akvsite.errors import BadInput
-from akvsite.readers._escape import escape, escape_text
+from akvsite.escape import escape, escape_text
 from akvsite.readers._head import Blocks
 from akvsite.readers._redact import base_name, redact
 from akvsite.reading import BATCH_ROWS, Counted, Ending, Fact, Part, Process, Rejected, Rows

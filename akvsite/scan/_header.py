@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from akvsite.errors import BadInput
-from akvsite.scan._text import escape
+from akvsite.escape import escape
 
 MAGIC = b"\x89AKVLOG\n"
 VERSION = 1

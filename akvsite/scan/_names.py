@@ -9,9 +9,9 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
+from akvsite.escape import escape
 from akvsite.scan._header import Header
 from akvsite.scan._tables import COUNTS, NAMES
-from akvsite.scan._text import escape
 
 _COMPLETE = 1 << 31
 _CUT = 1 << 15

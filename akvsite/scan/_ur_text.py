@@ -16,8 +16,8 @@ from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
+from akvsite.escape import escape
 from akvsite.scan._tables import UR_TEXT
-from akvsite.scan._text import escape
 
 #: Bytes of a line that are read; and calls that are kept as begun, the oldest of more being given up as not returned.
 MOST_LINE = 1 << 18

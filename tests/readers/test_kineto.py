@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from akvsite.errors import BadInput
-from akvsite.readers._escape import unescape
+from akvsite.escape import unescape
 from akvsite.readers.kineto import READER, Kineto
 
 FLOW, MARK, METADATA, WINDOW = (

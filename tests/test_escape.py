@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from akvsite.readers._escape import escape, escape_text, unescape
+from akvsite.escape import escape, escape_text, unescape
 
 
 @given(st.binary())
