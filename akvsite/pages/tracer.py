@@ -42,7 +42,15 @@ class _Tracer:
         segments = len(next(iter(runs[0].segments_ns.values())))
         #: Calls in one segment, counted by the vendor's text trace before the first run.
         self.calls = float(facts["shared.calls_per_iteration"]) * int(facts["iterations"]) / segments
-        self.segments = segments
+        #: What each way of looking adds to a call, by what was timed.
+        self.added = {
+            arm: [
+                (t, self._mark(estimators.added_time(runs, NOTHING, t, arm, self.calls)))
+                for t in self.treatments[1:]
+            ]
+            for arm, _ in ARMS
+            if arm in runs[0].segments_ns
+        }
 
     @classmethod
     def of(cls, run: Run) -> _Tracer | None:
@@ -95,18 +103,14 @@ class _Tracer:
         return table(["about", "this experiment"], rows)
 
     def _charts(self) -> Iterator[tuple[str, str, str, Drawing]]:
-        looked = [t for t in self.treatments if t != NOTHING]
         for arm, words in ARMS:
-            if arm not in self.runs[0].segments_ns:
+            if arm not in self.added:
                 continue
-            made = [
-                (t, self._mark(estimators.added_time(self.runs, NOTHING, t, arm, self.calls))) for t in looked
-            ]
             yield (
                 f"added-{arm.replace(' ', '-')}", f"What looking adds to a call, {words}", "loop_segment",
                 trials.draw(
                     f"How much does each way of looking add to a runtime call, {words}?",
-                    [trials.Treatment(name, list(number.dots), number) for name, number in made],
+                    [trials.Treatment(name, list(number.dots), number) for name, number in self.added[arm]],
                     self._footer("each dot a pair: a run looked at, and one that was not, of the same block"),
                     unit="ns", references=[("nothing added", 0.0)], axis="added time a call",
                 ),
@@ -141,13 +145,11 @@ class _Tracer:
     def _numbers(self) -> str:
         rows = []
         for arm, words in ARMS:
-            if arm not in self.runs[0].segments_ns:
+            if arm not in self.added:
                 continue
             plain = self._mark(estimators.plain_time(self.runs, NOTHING, arm, self.calls))
             rows.append([f"a call, loop and all, {words}", NOTHING, _cell(plain)])
-            for t in self.treatments[1:]:
-                number = self._mark(estimators.added_time(self.runs, NOTHING, t, arm, self.calls))
-                rows.append([f"added to a call, {words}", t, _cell(number)])
+            rows += [[f"added to a call, {words}", t, _cell(number)] for t, number in self.added[arm]]
         for kind in KINDS:
             for t in self.treatments:
                 number = self._mark(estimators.growth(self.runs, t, kind, self.calls))

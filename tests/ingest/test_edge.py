@@ -118,6 +118,7 @@ def test_what_a_recorder_lost_is_said(tmp_path: Path) -> None:
         ("device times", "lost: too many events waited to be read", 3),
         ("call urEventGetInfo", "counted only: neither its time nor what it did", 12),
     ]
+    assert ask(store, "SELECT name, count FROM call_counted") == [{"name": "urEventGetInfo", "count": 12}]
     assert ask(store, "SELECT because FROM sight") == [{"because": "a recorder lost records"}]
 
 

@@ -28,19 +28,8 @@ def write(run: Run) -> str:
     if not any(r["vendor"] for r in rows) or not any(r["shim"] for r in rows):
         return ""
     unseen = [r for r in rows if not (r["vendor"] and r["shim"])]
-    return "\n".join(
-        [f"\n{text(_ABOUT)}\n", _by_thread(rows), _unseen(unseen, _only_counted(run)), _facts(run)]
-    )
-
-
-def _only_counted(run: Run) -> dict[str, int]:
-    """Calls that the recorder saw in the whole run without their times, by name."""
-    rows = run.desk.ask("record_account", run_id=run.id)
-    return {
-        r["what"].removeprefix("call "): r["count"]
-        for r in rows
-        if r["fate"].startswith("counted only: neither its time")
-    }
+    only_counted = {r["name"]: r["count"] for r in run.desk.ask("call_counted", run_id=run.id)}
+    return "\n".join([f"\n{text(_ABOUT)}\n", _by_thread(rows), _unseen(unseen, only_counted), _facts(run)])
 
 
 def _by_thread(rows: list[Record]) -> str:

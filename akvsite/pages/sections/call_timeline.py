@@ -8,7 +8,7 @@ from akvsite.charts import timeline
 from akvsite.pages import Record
 from akvsite.pages._html import text
 from akvsite.pages._run import UNCONVERTED, Run
-from akvsite.pages.sections.timeline import middle_step
+from akvsite.pages.sections.timeline import drawn, middle_step
 
 TITLE = "Calls on the host's axis"
 
@@ -43,19 +43,9 @@ def write(run: Run) -> str:
         notes.append(
             f"{LANES} of {len(lanes)} lanes, those with most calls; {len(rows) - len(kept)} calls are not drawn"
         )
-    intervals = [
-        timeline.Interval(
-            lane=_lane(r, sources),
-            kind=r["kind"],
-            start_ns=r["start_ns"] - origin,
-            end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
-            name=r["name"],
-        )
-        for r in kept
-    ]
     chart = timeline.draw(
         question,
-        intervals,
+        drawn(kept, lambda r: _lane(r, sources), origin),
         run.footer(method=f"{len(kept)} calls, by the host's clock", notes=tuple(notes)),
         origin="start of the first call shown, host clock",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 
 from akvsite.charts import timeline
 from akvsite.pages import Record
@@ -41,16 +42,7 @@ def write(run: Run) -> str:
     place = {key: n for n, key in enumerate(lanes)}
     several = len({r["device"] for r in rows}) > 1
     rows.sort(key=lambda r: (place[r["device"], r["kind"] != "kernel", r["kind"], r["queue"]], r["start_ns"]))
-    intervals = [
-        timeline.Interval(
-            lane=_lane(r, several),
-            kind=r["kind"],
-            start_ns=r["start_ns"] - origin,
-            end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
-            name=r["name"],
-        )
-        for r in rows
-    ]
+    intervals = drawn(rows, lambda r: _lane(r, several), origin)
     chart = timeline.draw(
         f"What lay on the device's queues in {what}?",
         intervals,
@@ -83,6 +75,20 @@ def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
     return kept, (
         f"{LANES} of {len(lanes)} lanes, those with most records; {len(rows) - len(kept)} records of the others are not drawn",
     )
+
+
+def drawn(rows: Iterable[Record], lane: Callable[[Record], str], origin: int) -> list[timeline.Interval]:
+    """Rows with a kind, a name and times as they are drawn, in ns after ``origin``; an end that is not known stays so."""
+    return [
+        timeline.Interval(
+            lane=lane(r),
+            kind=r["kind"],
+            start_ns=r["start_ns"] - origin,
+            end_ns=None if r["end_ns"] is None else r["end_ns"] - origin,
+            name=r["name"],
+        )
+        for r in rows
+    ]
 
 
 def middle_step(run: Run) -> Record | None:
