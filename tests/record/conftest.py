@@ -34,7 +34,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("toys")
     (folder / "shim").mkdir()
     shared = ["-shared", "-fPIC", "-fvisibility=hidden"]
-    recorder = [f"-I{SHIM}", HERE / "toy_shim.c", SHIM / "akvlog.c", '-DAKV_VERSION="0"']
+    recorder = [f"-I{SHIM}", HERE / "toy_shim.c", *(SHIM / "recorder").glob("*.c"), '-DAKV_VERSION="0"']
     compile(folder / "shim/libakv_ur.so", *shared, *recorder, "-pthread", "-ldl")
     compile(folder / "toy", HERE / "toy_program.c", "-ldl")
     runtime = compile(folder / "libsycl.so.99", *shared, HERE / "hidden_runtime.c")

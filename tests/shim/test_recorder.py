@@ -35,7 +35,8 @@ def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     extra = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] * (request.param == "sanitized")
     command = ["cc", "-std=c11", "-O2", "-g", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror", *extra]
     subprocess.run(
-        [*command, f"-I{SHIM}", HERE / "toy.c", SHIM / "akvlog.c", "-o", program, "-lpthread"], check=True
+        [*command, f"-I{SHIM}", HERE / "toy.c", *(SHIM / "recorder").glob("*.c"), "-o", program, "-lpthread"],
+        check=True,
     )
     return program
 
