@@ -28,26 +28,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from akvsite.experiments.tracer import PRINTING, TRY_AGAIN, VENDOR_TRACING
 from akvsite.scan import open_log
 
 HERE = Path(__file__).resolve().parent
 SHIM = HERE.parent / "shim/build/libakv_ur.so"
 LOOP = HERE.parent / "akvsite/experiments/_tracer_loop.py"
 PYTHON = HERE.parent / ".venv/sycl-2025.3/bin/python"
-TRY_AGAIN = 75
 SEGMENTS = 20
 
-VENDOR = {
-    "UR_ENABLE_LAYERS": "UR_LAYER_TRACING",
-    "XPTI_TRACE_ENABLE": "1",
-    "XPTI_FRAMEWORK_DISPATCHER": "libxptifw.so",
-    "XPTI_SUBSCRIBERS": "libsycl_ur_trace_collector.so",
-}
 ARMS: dict[str, dict[str, str]] = {
     "nothing": {},
     "shim": {"LD_PRELOAD": str(SHIM)},
-    "vendor": {**VENDOR, "SYCL_TRACE_UR_ENABLE": "1"},
-    "vendor, silent": VENDOR,
+    "vendor": VENDOR_TRACING | PRINTING,
+    "vendor, silent": VENDOR_TRACING,
     "SYCL_UR_TRACE=2": {"SYCL_UR_TRACE": "2"},
 }
 

@@ -39,14 +39,14 @@ _CONVENTION = Path(__file__).resolve().parents[2] / ".venv/sycl-2025.3/bin/pytho
 _COUNTED = 200
 
 #: The vendor's tracing layer, and the collector that comes with the runtime. Loaded like this it prints nothing yet.
-_VENDOR = {
+VENDOR_TRACING = {
     "UR_ENABLE_LAYERS": "UR_LAYER_TRACING",
     "XPTI_TRACE_ENABLE": "1",
     "XPTI_FRAMEWORK_DISPATCHER": "libxptifw.so",
     "XPTI_SUBSCRIBERS": "libsycl_ur_trace_collector.so",
 }
 #: What lets the collector print each call, and so record it.
-_PRINTING = {"SYCL_TRACE_UR_ENABLE": "1"}
+PRINTING = {"SYCL_TRACE_UR_ENABLE": "1"}
 #: A library that has to be mapped for a treatment to be in effect.
 _IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector", SILENT: "libsycl_ur_trace_collector"}
 
@@ -208,7 +208,7 @@ class Tracer:
         libraries = str(python.parent.parent / "lib")
         made["LD_LIBRARY_PATH"] = ":".join(filter(None, (libraries, made.get("LD_LIBRARY_PATH"))))
         if treatment in (VENDOR, SILENT):
-            made |= _VENDOR | (_PRINTING if treatment == VENDOR else {})
+            made |= VENDOR_TRACING | (PRINTING if treatment == VENDOR else {})
         elif treatment == TEXT:
             made["SYCL_UR_TRACE"] = "2"
         return made
