@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +28,15 @@ class LoopRun:
     memory: Mapping[str, Floats]
 
 
+def order_in_pairs(treatments: Iterable[str], a: str, b: str) -> str:
+    """The order in which two treatments were run, as the estimators of pairs take it.
+
+    >>> order_in_pairs(["x", "y", "z", "z", "y", "x"], "x", "z")
+    'ABBA'
+    """
+    return "".join({a: "A", b: "B"}[t] for t in treatments if t in (a, b))
+
+
 def time_per_call(runs: Sequence[LoopRun], treatment: str, arm: str, calls: float) -> list[float]:
     """ns a call, of each run of the treatment in order: the median segment by its ``calls``, loop and all."""
     return [float(np.median(run.segments_ns[arm])) / calls for run in runs if run.treatment == treatment]
@@ -40,9 +49,7 @@ def plain_time(runs: Sequence[LoopRun], plain: str, arm: str, calls: float) -> E
 
 def added_time(runs: Sequence[LoopRun], plain: str, treatment: str, arm: str, calls: float) -> Estimate:
     """What a treatment adds to a call: t on the differences of pairs of one block."""
-    order = "".join(
-        {plain: "A", treatment: "B"}[r.treatment] for r in runs if r.treatment in (plain, treatment)
-    )
+    order = order_in_pairs((run.treatment for run in runs), plain, treatment)
     first, second = (time_per_call(runs, name, arm, calls) for name in (plain, treatment))
     return difference_of_paired_runs(first, second, unit="ns", order=order)
 

@@ -21,12 +21,3 @@ def order(treatments: Sequence[str], blocks: int, seed: int) -> list[list[str]]:
         block = drawn.sample(list(treatments), len(treatments))
         made += [block, block[::-1]]
     return made[:blocks]
-
-
-def pairs(blocks: Sequence[Sequence[str]], a: str, b: str) -> str:
-    """The order of two treatments in each block, as the estimators of pairs take it.
-
-    >>> pairs([["x", "y", "z"], ["z", "y", "x"]], "x", "z")
-    'ABBA'
-    """
-    return "".join({a: "A", b: "B"}[t] for block in blocks for t in block if t in (a, b))

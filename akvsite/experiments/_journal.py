@@ -5,56 +5,49 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, NotRequired, TypedDict, cast
-
-import msgspec
+from typing import Any, TypedDict
 
 from akvsite.errors import BadInput, visible
+from akvsite.experiments._shapes import Check, facts, list_of, natural, row_of, table_of, whole, words
 
 NAME = "journal.jsonl"
-
-#: What a column of int64 holds.
-Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-_Plain = str | int | float | bool | None
-_Facts = dict[str, _Plain | dict[str, _Plain | dict[str, _Plain]]]
 
 
 class Planned(TypedDict):
     """What was planned; ``order``: blocks of treatments; ``started``: a date of ISO 8601."""
 
     experiment: str
-    blocks: Natural
-    iterations: Natural
+    blocks: int
+    iterations: int
     seed: int
     order: list[list[str]]
     started: str
-    shared: _Facts
+    shared: dict[str, Any]
 
 
-class Measured(TypedDict):
-    """What a process measured: ``trials``, each arm, number, ns; ``memory``, each time in ns, two numbers of bytes."""
+_FIRST = table_of(
+    {
+        "plan": table_of(
+            {
+                "experiment": words, "blocks": natural, "iterations": natural, "seed": whole,
+                "order": list_of(list_of(words)), "started": words, "shared": facts,
+            }
+        )
+    }
+)  # fmt: skip
 
-    pid: Natural
-    trials: list[tuple[str, Natural, Natural]]
-    memory: NotRequired[list[tuple[Natural, Natural, Natural]]]
+#: What a process measured: ``trials``, each arm, number, ns; ``memory``, each time in ns, two numbers of bytes.
+MEASURED: Mapping[str, Check] = {"pid": natural, "trials": list_of(row_of(words, natural, natural))}
+MEASURED_TOO: Mapping[str, Check] = {"memory": list_of(row_of(natural, natural, natural))}
 
-
-class _Run(Measured):
-    run: Natural
-    treatment: str
-    before: _Facts
-    after: _Facts
-    facts: NotRequired[_Facts]
-
-
-class _First(TypedDict):
-    plan: Planned
-
-
-_FIRST, _RUN = msgspec.json.Decoder(_First), msgspec.json.Decoder(_Run)
+_RUN = table_of(
+    {"run": natural, "treatment": words, "before": facts, "after": facts, **MEASURED},
+    {"facts": facts, **MEASURED_TOO},
+)
 
 
 class Journal:
@@ -123,10 +116,12 @@ class Journal:
             os.truncate(self.path, len(whole))
         for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
             try:
+                entry: dict[str, Any] = json.loads(line)
                 if number == 1:
-                    self.plan = _FIRST.decode(line)["plan"]
+                    _FIRST(entry, "the first line")
+                    self.plan = entry["plan"]
                     continue
-                entry = cast(dict[str, Any], _RUN.decode(line))
+                _RUN(entry, "the run")
             except (ValueError, RecursionError) as error:
                 raise self.damaged(visible(error), number) from error
             run = entry.pop("run")

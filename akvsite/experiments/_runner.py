@@ -93,14 +93,6 @@ class Done:
     place: Path
     numbers: Mapping[str, Estimate] = field(default_factory=dict)
 
-    def of(self, treatment: str) -> list[Result]:
-        """The results of one treatment, block by block."""
-        runs = [t for block in self.blocks for t in block]
-        return [result for t, result in zip(runs, self.results, strict=True) if t == treatment]
-
-    def order(self, a: str, b: str) -> str:
-        return _design.pairs(self.blocks, a, b)
-
 
 def carry_out(
     experiment: Experiment,

@@ -6,20 +6,21 @@ nothing about the speed of any engine.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from akvsite import estimators
 from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
-from akvsite.experiments._journal import Measured
+from akvsite.experiments._journal import MEASURED, MEASURED_TOO
 from akvsite.experiments._runner import Done, Plan, Result
+from akvsite.experiments._shapes import list_of, table_of, words
 from akvsite.record import levels, software
 
 NOTHING, SHIM, VENDOR, SILENT, TEXT = (
@@ -51,10 +52,8 @@ PRINTING = {"SYCL_TRACE_UR_ENABLE": "1"}
 _IN_EFFECT = {SHIM: "libakv_ur", VENDOR: "libsycl_ur_trace_collector", SILENT: "libsycl_ur_trace_collector"}
 
 
-class _Made(Measured):
-    """What the loop writes."""
-
-    mapped: list[str]
+#: What the loop writes.
+_MADE = table_of({"mapped": list_of(words), **MEASURED}, MEASURED_TOO)
 
 
 class Tracer:
@@ -97,7 +96,7 @@ class Tracer:
     ) -> Result:
         result = folder / "result.json"
         again = self._loop(treatment, plan.iterations, result, environment, subprocess.DEVNULL)[1]
-        made: Result = {**self._made(result, environment)}
+        made = self._made(result, environment)
         wanted = _IN_EFFECT.get(treatment)
         mapped = made.pop("mapped")
         others = set(_IN_EFFECT.values()) - {wanted}
@@ -154,11 +153,13 @@ class Tracer:
             self._made(result, environment)
         return out.count(b"<---")
 
-    def _made(self, result: Path, environment: Mapping[str, str]) -> _Made:
+    def _made(self, result: Path, environment: Mapping[str, str]) -> Result:
         """What the loop wrote. Raises ``BadInput`` where that is nothing, or nothing of its own."""
         python = self.python(environment)
         try:
-            return msgspec.json.decode(result.read_bytes(), type=_Made)
+            made: Result = json.loads(result.read_bytes())
+            _MADE(made, "the result")
+            return made
         except FileNotFoundError:
             raise BadInput(python, "wrote no result of the loop, and yet ended with 0") from None
         except (ValueError, RecursionError) as error:

@@ -8,19 +8,21 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from bundles import ask, read_in
-from capturing import ROOT
+from capturing import ROOT, environment
 from hypothesis import given
 from hypothesis import strategies as st
 
 from akvsite import experiments
 from akvsite.errors import BadInput
 from akvsite.estimate import Estimate
+from akvsite.estimators.looking import order_in_pairs
 from akvsite.experiments import Done, Plan, _design, carry_out
 from akvsite.manifest import load
 
@@ -80,7 +82,7 @@ def test_each_second_block_is_the_mirror_of_the_one_before(treatments: int, bloc
     assert all(made[i + 1] == made[i][::-1] for i in range(0, blocks - 1, 2))
     assert made == _design.order(names, blocks, seed)
     if blocks % 2 == 0:
-        order = _design.pairs(made, "t0", "t1")
+        order = order_in_pairs(chain.from_iterable(made), "t0", "t1")
         couples = Counter(order[i : i + 2] for i in range(0, len(order), 2))
         assert couples["AB"] == couples["BA"] == blocks / 2
 
@@ -273,3 +275,18 @@ def test_killed_at_any_run_it_goes_on(tmp_path: Path) -> None:
     assert ends == [-signal.SIGKILL] * 3 + [0]
     assert pq.read_table(tmp_path / "counting/trials.parquet").num_rows == 24
     assert [p.name for p in tmp_path.iterdir()] == ["counting"]
+
+
+def test_it_begins_where_few_packages_are(tmp_path: Path) -> None:
+    """On a machine with a device, typer, pyarrow and numpy are all there is."""
+    blocked = ("sqlite_utils", "altair", "msgspec", "mkdocs", "material", "yaml", "vl_convert", "torch")
+    asked = ["akvsite", "experiment", "tracer", "--iterations", "1", "--out", str(tmp_path)]
+    program = (
+        f"import sys, runpy\nfor m in {blocked!r}: sys.modules[m] = None\n"
+        f"sys.argv = {asked!r}\nrunpy.run_module('akvsite', run_name='__main__', alter_sys=True)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
+    )
+    # Everything is loaded, and the first check of the experiment itself has its say.
+    assert (done.returncode, done.stderr) == (2, "akvsite: --iterations: at least 20, one for each segment\n")
