@@ -64,6 +64,11 @@ class Estimate:
     dots: tuple[float, ...] = ()
     #: A second band made another way, such as the distribution-free one of the median run.
     also: Estimate | None = None
+    #: What no number of samples makes smaller, such as the clock's bound: a half-width in ``unit`` that is added
+    #: linearly outside the band. None where it is not known; 0 where there is none.
+    systematic: float | None = 0.0
+    #: What it comes from, in two words: ``clock`` or ``clock, unproven``.
+    systematic_of: str = ""
 
     def __post_init__(self) -> None:
         if self.value is not None and not math.isfinite(self.value):
@@ -78,6 +83,20 @@ class Estimate:
             raise ValueError(f"a number without a value is unknown, not {self.kind}")
         if self.kind == "estimated" and self.low is None and not self.refusal:
             raise ValueError("an estimate without a band says why")
+        if self.systematic is not None and not 0 <= self.systematic < math.inf:
+            raise ValueError(f"a half-width is 0 or more and finite, or None, not {self.systematic}")
+        if self.systematic != 0 and not self.systematic_of:
+            raise ValueError("a systematic part says what it comes from")
+
+    @property
+    def low_in_all(self) -> float | None:
+        """The band's lower end with the systematic part outside it; None where either is not known."""
+        return None if self.low is None or self.systematic is None else self.low - _plain(self.systematic)
+
+    @property
+    def high_in_all(self) -> float | None:
+        """The band's upper end with the systematic part outside it; None where either is not known."""
+        return None if self.high is None or self.systematic is None else self.high + _plain(self.systematic)
 
     def text(self, name: str = "") -> str:
         """One line for a chart or a cell: name, value, unit, band, confidence and the head of its scope.
@@ -128,6 +147,10 @@ class Estimate:
             "confidence": float(self.confidence),
             "dots": [_json_number(dot) for dot in self.dots],
             "also": self.also.as_row() if self.also else None,
+            "systematic": _json_number(self.systematic),
+            "systematic_of": self.systematic_of,
+            "low_in_all": _json_number(self.low_in_all),
+            "high_in_all": _json_number(self.high_in_all),
             "text": self.text(),
             "footer": self.footer(),
         }
@@ -141,10 +164,23 @@ class Estimate:
         number = _joined(value, unit)
         if self.low is None:
             beside = f"; {self.one_sided}" if self.one_sided else ""
-            return f"{number} no band: {self.refusal}{beside}"
+            return f"{number} no band: {self.refusal}{beside}{self._beside()}"
         scope = self.scope.partition(";")[0].strip()
         band = f"[{low}, {high}] {_percent(self.confidence)}"
-        return f"{number} {band}" + (f", {scope}" if scope else "")
+        return f"{number} {band}" + (f", {scope}" if scope else "") + self._beside()
+
+    def _beside(self) -> str:
+        """The systematic part, and band and part together, in the scale of the value."""
+        if not self.systematic_of or self.value is None:
+            return ""
+        if self.systematic is None:
+            return f", {self.systematic_of}: bound unknown"
+        part = f", {self.systematic_of} ±{_outward(self.systematic, self.unit)}"
+        if self.low is None:
+            return part
+        low, high = self.low_in_all, self.high_in_all
+        _, below, above, unit = _written(self.value, low, high, self.unit)
+        return f"{part}, together " + _joined(f"[{below}, {above}]", unit)
 
 
 def counted(n: int, unit: str, *, seen: str = "", use: str = "") -> Estimate:
@@ -171,6 +207,14 @@ def written(value: float, unit: str) -> str:
     number = Decimal(str(_plain(value)))
     number, [], unit = _scaled(number, [], unit)
     return _joined(_digits(number, _decimals_for(number, 4), ROUND_HALF_EVEN), unit)
+
+
+def _outward(width: float, unit: str) -> str:
+    """A half-width with two digits, never written smaller than it is."""
+    with localcontext() as context:
+        context.prec = 700
+        number, [], shown = _scaled(Decimal(str(_plain(width))), [], unit)
+        return _joined(_digits(number, _decimals_for(number, 2), ROUND_CEILING), shown)
 
 
 def _written(value: float, low: float | None, high: float | None, unit: str) -> tuple[str, str, str, str]:

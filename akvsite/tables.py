@@ -59,8 +59,9 @@ class Run(Row):
     clock: Annotated[
         str,
         Col(
-            "how device times reached the host's axis: `host only`, `vendor, unproven`, `device clock, not converted`"
-            " (they did not: no host time may be compared with them), `unknown`"
+            "how device times reached the host's axis: `host only`, `bounded` (see `clock_bound`), `vendor, unproven`,"
+            " `inconsistent` and `device clock, not converted` (they did not: no host time may be compared with them),"
+            " `unknown`"
         ),
     ]
     note: Annotated[str | None, Col("what the maker of the capture says about it")]
@@ -232,6 +233,10 @@ class Token(Row):
     detokenised_ns: Annotated[int | None, Col("detokenised", "ns")]
     sent_ns: Annotated[int | None, Col("sent to the client", "ns")]
     client_ns: Annotated[int | None, Col("seen by the client", "ns")]
+    device_bound_ns: Annotated[
+        int | None,
+        Col("half-width of the clock's bound of its device milestones; NULL where none is known", "ns"),
+    ]
 
 
 @describes
@@ -387,6 +392,108 @@ class ClockSample(Row):
     ]
     resolution_ns: Annotated[int | None, Col("tick of the device's timer, as the runtime gives it", "ns")]
     source: Annotated[str, Col("who took it, such as `shim`")]
+
+
+@describes
+class ClockBound(Row):
+    """How far the times of one device, in one process, are known on the host's axis, and what that rests on."""
+
+    __foreign__ = (OF_PROCESS,)
+    __unique__ = ("run_id, process_id, device, made_by",)
+    id: Annotated[int, Col("row id")]
+    run_id: RunId
+    process_id: ProcessId
+    device: Annotated[str, Col("the device, as the file names it")]
+    made_by: Annotated[
+        str,
+        Col(
+            "`constraints`: a band made here from readings of both clocks and from what cannot be before or after"
+            " what; `vendor`: times that the file has on the host's axis already"
+        ),
+    ]
+    state: Annotated[
+        str,
+        Col(
+            "`bounded`; `inconsistent`: no clock meets all constraints, and no time is converted; `unbounded`: too"
+            " few constraints; `unproven`: the vendor's conversion, whose bound is not known"
+        ),
+    ]
+    because: Annotated[str | None, Col("why it is not bounded")]
+    readings: Annotated[int, Col("readings of both clocks", "reading")]
+    starts: Annotated[
+        int, Col("device records whose submission is on record: they began no earlier", "record")
+    ]
+    ends: Annotated[
+        int, Col("device records whose end a host call waited for: they ended no later", "record")
+    ]
+    tick_ns: Annotated[int | None, Col("tick of the device's times; NULL where no file says it", "ns")]
+    slope_ppm: Annotated[float, Col("assumed: most that the two rates differ, parts in a million")]
+    wander_ppm: Annotated[
+        float, Col("assumed: most that the rate strays from its own mean, parts in a million")
+    ]
+    least_wander_ppm: Annotated[
+        float | None, Col("the least wander that the constraints allow; above the assumed one: inconsistent")
+    ]
+    half_median_ns: Annotated[float | None, Col("half-width of the band, median over device records", "ns")]
+    half_worst_ns: Annotated[float | None, Col("half-width of the band, the widest of a device record", "ns")]
+    causal_half_median_ns: Annotated[
+        float | None,
+        Col("the same without the readings, from causality alone; NULL where it has no bound", "ns"),
+    ]
+    causal_half_worst_ns: Annotated[
+        float | None, Col("the widest from causality alone; NULL where it has no bound", "ns")
+    ]
+    blind_low_ns: Annotated[
+        float | None,
+        Col(
+            "the least constant by which host times made from the readings (or by the vendor) may be wrong, unseen by"
+            " causality; NULL where it has no bound",
+            "ns",
+        ),
+    ]
+    blind_high_ns: Annotated[
+        float | None, Col("the greatest such constant; NULL where it has no bound", "ns")
+    ]
+    early: Annotated[
+        int,
+        Col("device records that begin before the call that submitted them, on the host's axis", "record"),
+    ]
+    early_worst_ns: Annotated[int | None, Col("by how much, at most", "ns")]
+    at_submission: Annotated[
+        int,
+        Col(
+            "device records that begin exactly when they were submitted: some vendors move an earlier start there",
+            "record",
+        ),
+    ]
+    submissions: Annotated[int, Col("device records whose time of submission is on record", "record")]
+
+
+@describes
+class ClockKnot(Row):
+    """The band between two clocks at some of the device's times, for a drawing."""
+
+    __key__ = "bound_id, device_ns"
+    __foreign__ = ("FOREIGN KEY (bound_id) REFERENCES clock_bound (id) ON DELETE CASCADE",)
+    bound_id: Annotated[int, Col("row of `clock_bound`")]
+    device_ns: Annotated[int, Col("time of the device's clock", "ns")]
+    low_ns: Annotated[float | None, Col("least that the host's clock was ahead of it; NULL: no bound", "ns")]
+    high_ns: Annotated[float | None, Col("most that the host's clock was ahead of it; NULL: no bound", "ns")]
+
+
+@describes
+class DeviceOnHost(Row):
+    """Where a device record with a time of the device's own clock lies on the host's axis: middle and half-width."""
+
+    __key__ = "interval_id"
+    __foreign__ = ("FOREIGN KEY (interval_id) REFERENCES level3_device (id) ON DELETE CASCADE",)
+    interval_id: Annotated[int, Col("row of `level3_device`")]
+    start_ns: Annotated[
+        int | None, Col("when it began, on the capture's own axis: the middle of what is possible", "ns")
+    ]
+    start_bound_ns: Annotated[int | None, Col("half-width of what is possible", "ns")]
+    end_ns: Annotated[int | None, Col("when it ended, likewise", "ns")]
+    end_bound_ns: Annotated[int | None, Col("half-width of what is possible", "ns")]
 
 
 @describes

@@ -56,6 +56,18 @@ def of(value: float, low: float, high: float, unit: str = "ns") -> Estimate:
         (declared(0.1, "ms"), "0.1 ms (declared)"),
         (declared(32.0, ""), "32 (declared)"),
         (unknown("no device records", "ns"), "unknown: no device records"),
+        (
+            replace(of(12_300, 11_900, 12_800), systematic=1_090, systematic_of="clock"),
+            "12.30 us [11.90, 12.80] 95 %, this run only, clock ±1.1 us, together [10.8, 13.9] us",
+        ),
+        (
+            replace(of(12_300, 11_900, math.inf), systematic=1_090, systematic_of="clock"),
+            "12.30 us [11.90, unbounded] 95 %, this run only, clock ±1.1 us, together [10.8, unbounded] us",
+        ),
+        (
+            replace(of(12_300, 11_900, 12_800), systematic=None, systematic_of="clock, unproven"),
+            "12.30 us [11.90, 12.80] 95 %, this run only, clock, unproven: bound unknown",
+        ),
     ],
 )
 def test_text(estimate: Estimate, text: str) -> None:
@@ -176,3 +188,15 @@ def test_nanoseconds_beyond_a_float_stay_exact() -> None:
 def test_what_is_no_estimate(fields: dict[str, float | None]) -> None:
     with pytest.raises(ValueError):
         replace(of(2, 1, 3), **fields)  # type: ignore[arg-type]
+
+
+def test_a_systematic_part_is_added_linearly_and_says_what_it_is() -> None:
+    apart = replace(of(10, 8, 12), systematic=3, systematic_of="clock")
+    assert (apart.low_in_all, apart.high_in_all) == (5, 15)
+    assert (apart.as_row()["low_in_all"], apart.as_row()["systematic"]) == (5, 3)
+    open_end = replace(of(10, 8, math.inf), systematic=None, systematic_of="clock, unproven")
+    assert open_end.low_in_all is None and open_end.as_row()["systematic"] is None
+    with pytest.raises(ValueError, match="comes from"):
+        replace(of(10, 8, 12), systematic=3)
+    with pytest.raises(ValueError, match="half-width"):
+        replace(of(10, 8, 12), systematic=-1, systematic_of="clock")
