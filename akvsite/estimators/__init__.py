@@ -14,6 +14,7 @@ good.
 
 from akvsite.estimators._bounds import student_t
 from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN, STEADY, STEADY_MEAN
+from akvsite.estimators.history import FEWEST_IN_HISTORY, with_history
 from akvsite.estimators.looking import LoopRun, added_time, growth, plain_time
 from akvsite.estimators.one_run import (
     FEWEST_ROUNDS,
@@ -21,11 +22,13 @@ from akvsite.estimators.one_run import (
     UNATTRIBUTED,
     budget,
     mean,
+    mean_rows,
     paired_steps,
     quantile,
     quantile_rows,
     request_quantile,
     throughput,
+    throughput_rows,
 )
 from akvsite.estimators.overlap import overlap_triples
 from akvsite.estimators.runs import (
@@ -37,9 +40,11 @@ from akvsite.estimators.runs import (
     ratio_of_two_runs,
 )
 from akvsite.estimators.shift import DECILES, decile_shift
+from akvsite.estimators.systematic import with_clock
 
 __all__ = [
     "DECILES",
+    "FEWEST_IN_HISTORY",
     "FEWEST_ROUNDS",
     "FEWEST_SAMPLES",
     "FEWEST_SAMPLES_P99",
@@ -56,6 +61,7 @@ __all__ = [
     "difference_of_two_runs",
     "growth",
     "mean",
+    "mean_rows",
     "median_run",
     "over_runs",
     "overlap_triples",
@@ -68,4 +74,7 @@ __all__ = [
     "request_quantile",
     "student_t",
     "throughput",
+    "throughput_rows",
+    "with_clock",
+    "with_history",
 ]

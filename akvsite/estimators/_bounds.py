@@ -11,6 +11,7 @@ import numpy as np
 from akvsite.estimate import Estimate, unknown
 from akvsite.estimators._rules import ONE_RUN, STEADY_MEAN, terms_for, too_few
 from akvsite.estimators._samples import Floats, Series, dots_of, offsets
+from akvsite.estimators.systematic import of_difference, of_ratio
 
 
 @lru_cache(maxsize=256)
@@ -56,27 +57,40 @@ def ewc(rows: Floats, terms: int) -> Floats:
     return variance
 
 
-def mean_of(series: Series, unit: str, cut: int) -> Estimate:
-    n = len(series)
+def means(rows: Series, unit: str, cut: int) -> list[Estimate]:
+    """The mean of each row of (runs, steps), with a t band on its long-run variance."""
+    n = rows.shape[1]
     if not n:
-        return unknown("no samples", unit)
-    base, rest = offsets(series)
-    value = base + float(rest.mean())
-    why = too_few(n)
-    if why:
-        dots = dots_of(series)
-        return Estimate(value, None, None, n, unit, "mean", scope=ONE_RUN, refusal=why, cut=cut, dots=dots)
+        return [unknown("no samples", unit) for _ in rows]
+    parts = [offsets(row) for row in rows]
+    values = [base + float(rest.mean()) for base, rest in parts]
+    if why := too_few(n):
+        return [
+            Estimate(
+                value, None, None, n, unit, "mean", scope=ONE_RUN, refusal=why, cut=cut, dots=dots_of(row)
+            )
+            for value, row in zip(values, rows, strict=True)
+        ]
     terms = terms_for(n)
-    size = float(rest.max()) or 1.0  # squares of very small or large numbers leave the range of a float
-    half = size * student_t(0.95, terms) * math.sqrt(float(ewc(rest[None, :] / size, terms)[0]) / n)
+    # Squares of very small or large numbers leave the range of a float.
+    sizes = [float(rest.max()) or 1.0 for _, rest in parts]
+    scaled = np.stack([rest / size for (_, rest), size in zip(parts, sizes, strict=True)])
+    spreads = student_t(0.95, terms) * np.sqrt(ewc(scaled, terms) / n)
     method = f"mean, EWC-t B={terms}"
-    return Estimate(
-        value, value - half, value + half, n, unit, method, scope=ONE_RUN, assumes=STEADY_MEAN, cut=cut
-    )
+    return [
+        Estimate(v, v - half, v + half, n, unit, method, scope=ONE_RUN, assumes=STEADY_MEAN, cut=cut)
+        for v, half in zip(
+            values, (size * float(s) for size, s in zip(sizes, spreads, strict=True)), strict=True
+        )
+    ]
+
+
+def mean_of(series: Series, unit: str, cut: int) -> Estimate:
+    return means(series[None, :], unit, cut)[0]
 
 
 def over_units(
-    values: Floats, unit: str, log: bool, what: str, method: str, confidence: float = 0.95
+    values: Series, unit: str, log: bool, what: str, method: str, confidence: float = 0.95
 ) -> Estimate:
     """t over independent units (runs, pairs, triples): one value each."""
     k = len(values)
@@ -124,6 +138,7 @@ def of_two_runs(a: Estimate, b: Estimate, *, log: bool) -> Estimate:
     if a.confidence != b.confidence:
         raise ValueError(f"two bands of two confidences: {a.confidence} and {b.confidence}")
     unit, n = ("ratio" if log else a.unit), min(a.n, b.n)
+    with_parts = of_ratio if log else of_difference
     if a.value is None or b.value is None:
         return unknown(
             "; ".join(f"{side}: {x.text()}" for side, x in (("a", a), ("b", b)) if x.value is None), unit
@@ -135,7 +150,7 @@ def of_two_runs(a: Estimate, b: Estimate, *, log: bool) -> Estimate:
     if a.low is None or a.high is None or b.low is None or b.high is None:
         why = "; ".join(f"{side}: {x.refusal or x.kind}" for side, x in (("a", a), ("b", b)) if x.low is None)
         value = b.value / a.value if log else b.value - a.value
-        return Estimate(value, None, None, n, unit, method, scope=scope, refusal=why)
+        return with_parts(Estimate(value, None, None, n, unit, method, scope=scope, refusal=why), a, b)
     ends = [
         (x.value, x.low, x.high)
         for x in (a, b)
@@ -148,7 +163,7 @@ def of_two_runs(a: Estimate, b: Estimate, *, log: bool) -> Estimate:
         value, low, high = b.value / a.value, math.exp(low) if low > -math.inf else low, exp_of(high)
     methods = " / ".join(dict.fromkeys((a.method, b.method)))
     assumes = "; ".join(dict.fromkeys(part for part in (a.assumes, b.assumes) if part))
-    return Estimate(
+    made = Estimate(
         value,
         min(low, value),
         max(high, value),
@@ -158,6 +173,7 @@ def of_two_runs(a: Estimate, b: Estimate, *, log: bool) -> Estimate:
         scope=scope,
         assumes=assumes,
     )
+    return with_parts(made, a, b)
 
 
 def log_of(value: float) -> float:

@@ -10,7 +10,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from akvsite.estimate import Estimate, unknown
-from akvsite.estimators._bounds import mean_of
+from akvsite.estimators._bounds import mean_of, means
 from akvsite.estimators._ranks import quantiles
 from akvsite.estimators._rules import STEADY, terms_for, too_few
 from akvsite.estimators._samples import checked, exact_difference, one_series
@@ -18,6 +18,7 @@ from akvsite.estimators._samples import checked, exact_difference, one_series
 FEWEST_ROUNDS = 50
 UNATTRIBUTED = "unattributed"
 STEP = "step"
+TimeUnit = Literal["ns", "us", "ms", "s"]
 _SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
 
@@ -30,7 +31,10 @@ def quantile(samples: ArrayLike, p: float, *, unit: str, cut: int = 0) -> Estima
     constant. An end outside the sample is unbounded.
 
     No band for n < 200, for p99 with n < 5000, and beyond p99, where nothing was calibrated. Value and ends
-    of integer samples are exact integers.
+    of integer samples are exact integers. Assumes a steady series after the cut, with a correlation of neighbouring
+    steps of at most 0.95. Sources: Woodruff, "Confidence intervals for medians and other position measures", JASA
+    47, 1952 (a band for the share, carried over to the quantile); Lazarus, Lewis, Stock and Watson, JBES 36(4), 2018
+    (EWC).
 
     >>> quantile(range(71), 0.99, unit="ms").text("p99")
     'p99 70.0 ms no band: p99 needs n >= 5000, n is 71; upper bound of p99 is unbounded (n < 299)'
@@ -53,7 +57,7 @@ def request_quantile(
 
     Requests in flight together share their waiting, so no band is given where requests / concurrency < 50, or
     for fewer than 200 requests, or for p99 of fewer than 5000; and none where ``concurrency`` is None, which is
-    "not declared".
+    "not declared". Assumes a steady series in completion order, phi <= 0.95. Sources: as ``quantile``.
     """
     if concurrency is not None and not concurrency > 0:
         raise ValueError(f"concurrency is above 0, not {concurrency}")
@@ -71,29 +75,50 @@ def request_quantile(
 def mean(samples: ArrayLike, *, unit: str, cut: int = 0) -> Estimate:
     """The mean over the steps of one run, with a t band on its EWC long-run variance; no band for n < 200.
 
-    A mean follows its largest samples: where bursts of spikes are rare (a handful a run), its band covers
-    less than it says (``tests/calibration`` prints how much). The quantiles do not suffer from this.
+    Assumes a steady series after the cut, phi <= 0.95, and no rare bursts: a mean follows its largest samples, and
+    where bursts of spikes are rare (a handful a run) its band covers less than it says. The quantiles do not suffer
+    from this. Source: Lazarus, Lewis, Stock and Watson, JBES 36(4), 2018.
     """
     return mean_of(one_series(samples, cut), unit, cut)
+
+
+def mean_rows(samples: ArrayLike, *, unit: str, cut: int = 0) -> list[Estimate]:
+    """``mean`` of every row of a (runs, steps) array: the same numbers, computed for all rows at once."""
+    return means(checked(samples, 2, cut), unit, cut)
 
 
 def throughput(
     durations: ArrayLike,
     *,
     unit: str = "steps/s",
-    time_unit: Literal["ns", "us", "ms", "s"] = "ns",
+    time_unit: TimeUnit = "ns",
     per_step: float = 1.0,
     cut: int = 0,
 ) -> Estimate:
     """Rate of one run, a second: ``per_step`` over the mean duration, never over the median.
 
-    ``durations`` are in ``time_unit``; the band is that of the mean, turned over. The upper end is unbounded
-    where the band of the mean reaches 0; a mean that is not above 0 leaves the rate unknown.
+    ``durations`` are in ``time_unit``; the band is that of ``mean``, turned over, and assumes the same. The upper end
+    is unbounded where the band of the mean reaches 0; a mean that is not above 0 leaves the rate unknown.
     """
-    time = mean(durations, unit=time_unit, cut=cut)
+    return _rate_of(mean(durations, unit=time_unit, cut=cut), unit, per_step)
+
+
+def throughput_rows(
+    durations: ArrayLike,
+    *,
+    unit: str = "steps/s",
+    time_unit: TimeUnit = "ns",
+    per_step: float = 1.0,
+    cut: int = 0,
+) -> list[Estimate]:
+    """``throughput`` of every row of a (runs, steps) array, computed for all rows at once."""
+    return [_rate_of(time, unit, per_step) for time in mean_rows(durations, unit=time_unit, cut=cut)]
+
+
+def _rate_of(time: Estimate, unit: str, per_step: float) -> Estimate:
     if time.value is None or time.value <= 0:
         return unknown(time.refusal or "the mean duration is not above 0", unit, n=time.n)
-    scale = per_step * _SECOND[time_unit]
+    scale = per_step * _SECOND[time.unit]
     rate = replace(time, value=scale / time.value, unit=unit, dots=(), method=f"1 / mean time, {time.method}")
     if time.low is None or time.high is None:
         return rate
@@ -101,7 +126,11 @@ def throughput(
 
 
 def paired_steps(a: ArrayLike, b: ArrayLike, *, unit: str, cut: int = 0) -> Estimate:
-    """Mean of ``b`` minus ``a`` over steps that belong together one by one: EWC on their differences."""
+    """Mean of ``b`` minus ``a`` over steps that belong together one by one: ``mean`` of their differences.
+
+    Two series of one length, in one unit; two of unlike lengths are a ``ValueError``. What both share, step by step,
+    leaves the difference. Assumes what ``mean`` does, of the series of differences: not of either side.
+    """
     made = mean_of(exact_difference(one_series(a, cut), one_series(b, cut)), unit, cut)
     return replace(made, method=made.method.replace("mean", "mean of paired differences b - a"))
 
@@ -113,7 +142,8 @@ def budget(
 
     ``regions`` maps a name to its time summed inside each step, ``total`` holds the steps' times, all of one
     length. The remainder is formed inside each step too and is never clipped: below 0 it says that regions
-    overlap. Means add up; medians and percentiles are never added.
+    overlap. Means add up; medians and percentiles are never added. Each band is that of ``mean``, of its own series,
+    and assumes the same; each holds for itself at 95 %, not all of them at once.
     """
     steps = one_series(total, cut)
     rest, made = steps, {}

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from akvsite.estimate import Estimate, unknown
 from akvsite.estimators._bounds import of_two_runs, over_units, with_order
-from akvsite.estimators._samples import dots_of, offsets, one_series, paired
+from akvsite.estimators._samples import dots_of, exact_difference, offsets, one_series, paired
 
 
 def over_runs(values: ArrayLike, *, unit: str, log: bool = False) -> Estimate:
@@ -17,9 +17,11 @@ def over_runs(values: ArrayLike, *, unit: str, log: bool = False) -> Estimate:
 
     One run has no band at this level: between runs is unknown. Every value is kept in ``dots``; from six runs
     on ``also`` holds ``median_run``. With ``log``, which is for ratios, the value is the geometric mean, and
-    values not above 0 are a ``ValueError``.
+    values not above 0 are a ``ValueError``. Assumes that runs are independent and deviate about normally; two modes
+    break that, so the runs are always drawn as dots. Source: Student, "The probable error of a mean", Biometrika 6,
+    1908.
     """
-    runs = one_series(values).astype(np.float64)
+    runs = one_series(values)
     if log and (runs <= 0).any():
         raise ValueError("a logarithm needs values above 0")
     made = over_units(runs, unit, log, "run", "one statistic a run")
@@ -69,13 +71,20 @@ def ratio_of_two_runs(a: Estimate, b: Estimate) -> Estimate:
     meets 0 or an unbounded end is unbounded. Source: Zou and Donner, "Construction of confidence limits about
     effect measures", Statistics in Medicine 27, 2008 (method of variance estimates recovery). It is wide
     rather than narrow here: two wide-tailed bands are joined as if they erred together, and two equal runs
-    miss 1 in 1 to 3 % of cases, not in 5 %.
+    miss 1 in 1 to 3 % of cases, not in 5 %. Assumes what the two bands do, and that the runs are independent.
+
+    Systematic parts of both sides (``with_clock``) stay apart from the band and are converted: parts s_a and s_b
+    raise the ratio by at most the factor (1 + s_b / b) / (1 - s_a / a), which is taken at the band's upper end.
     """
     return of_two_runs(a, b, log=True)
 
 
 def difference_of_two_runs(a: Estimate, b: Estimate) -> Estimate:
-    """One run minus one run, ``b - a``, by MOVER (see ``ratio_of_two_runs``): these two runs only."""
+    """One run minus one run, ``b - a``, by MOVER (see ``ratio_of_two_runs``): these two runs only.
+
+    Systematic parts of both sides stay apart from the band and add linearly; where one is not known, neither is
+    their sum.
+    """
     return of_two_runs(a, b, log=False)
 
 
@@ -97,6 +106,7 @@ def ratio_of_paired_runs(a: ArrayLike, b: ArrayLike, *, order: str | None = None
 
 
 def difference_of_paired_runs(a: ArrayLike, b: ArrayLike, *, unit: str, order: str | None = None) -> Estimate:
-    """k runs minus k runs, ``b - a``: t on the differences of pairs (see ``ratio_of_paired_runs``)."""
-    first, second = paired(a, b)
-    return with_order(over_units(second - first, unit, False, "pair", "differences of pairs"), order)
+    """k runs minus k runs, ``b - a``: t on the differences of pairs; the rest as ``ratio_of_paired_runs``."""
+    # In whole numbers where they are: two times far from 0 lose nothing.
+    each = exact_difference(one_series(a), one_series(b))
+    return with_order(over_units(each, unit, False, "pair", "differences of pairs"), order)

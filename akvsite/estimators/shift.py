@@ -27,7 +27,7 @@ def decile_shift(
     interleaved pairs. Each of the nine holds 1 - 0.05 / 9, so that all nine hold at once with at least 95 %
     (Bonferroni), however they depend on each other. No bands where a lone run has n < 200 or the sides have
     unlike numbers of runs. Source of the shift function: Doksum, Annals of Statistics 2, 1974; Wilcox,
-    The Statistician 44, 1995 for deciles.
+    The Statistician 44, 1995 for deciles; Dunn, JASA 56, 1961 for holding all at once by the bound of Bonferroni.
     """
     sides = [side_runs(a), side_runs(b)]
     if not all(len(side) and all(len(run) for run in side) for side in sides):
