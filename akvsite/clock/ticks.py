@@ -46,6 +46,25 @@ class Resolution:
         """Nanoseconds of so many ticks, to the nearest."""
         return round(ticks * self.tick_ns)
 
+    def ns_of(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Nanoseconds of so many ticks since an origin, (n,): ``ns`` of each, by integers alone.
+
+        Rounded to the nearest, so by at most 0.5 ns of what the resolution states, a half to the even one. Raises
+        ``ValueError`` where a number of nanoseconds leaves 63 bits.
+        """
+        ticks = np.asarray(ticks, np.int64)
+        tick = self.tick_ns
+        whole, rest = np.divmod(ticks, tick.denominator)
+        if len(ticks) and max(abs(int(whole.min())), abs(int(whole.max())) + 1) * tick.numerator >= 2**63:
+            raise ValueError("the ticks span more than 63 bits of nanoseconds")
+        ns = whole * tick.numerator
+        # What is left is less than one denominator: its product fits unless a counter is faster than some GHz.
+        left = rest if tick.denominator * tick.numerator < 2**63 else rest.astype(object)
+        part, beyond = np.divmod(left * tick.numerator, tick.denominator)
+        under = tick.denominator - beyond
+        part, up = part.astype(np.int64), (beyond > under).astype(np.int64)
+        return ns + part + np.where(beyond == under, (ns + part) & 1, up)
+
     def __str__(self) -> str:
         return f"{self.value} {self.unit}" + (" (rounded)" if self.rounded else "")
 

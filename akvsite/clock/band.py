@@ -1,0 +1,228 @@
+"""Device time on the host's axis, as a band that holds whatever the clocks did within stated limits.
+
+``x`` is the device's time and ``y(x)`` how far the host's clock is ahead of it, both in nanoseconds: an event that the
+device stamped ``x`` happened at ``x + y(x)`` on the host's clock. ``y`` is not measured anywhere. It is enclosed:
+
+- A reading of the device's clock between two of the host's (``host before``, ``device``, ``host after``): the device
+  showed ``k`` somewhere between the two, so at the start of tick ``k`` the host's clock was not beyond *after*, and at the
+  start of the next tick it was not short of *before*. Where in between is not known, and no middle is taken.
+- Causality: a kernel does not begin before the entry of the call that submitted it, and has ended when the wait that saw
+  its end returns.
+- The assumption, printed with each result: the rate of one clock against the other stays within ``wander`` of some rate
+  ``s`` that is not known, and ``|s|`` is at most ``slope``; that is ``|y' - s| <= wander``, ``|s| <= slope``. The defaults
+  are 200 and 2 parts in a million. Both are declared, never fitted to the data: a wander fitted to the data makes faults
+  of the readings disappear in it. A change of rate by less than twice the wander cannot be seen.
+- One counter stamps all of the device's times, and brackets are true: the host's clock was read before and after.
+
+Where no clock meets all of that, the constraints are *inconsistent*, and no time is converted. Which slopes ``s`` are
+possible is found exactly; so is whether there is any, and the least wander at which there would be. The band at ``x`` is
+then made from the least and the greatest possible ``s``: it contains every possible clock, and is a little wider than the
+narrowest band that does, since it lets ``s`` differ from one constraint to the next.
+
+Times are integers up to 63 bits; origins are subtracted before anything becomes a float, so that nothing is lost while
+a capture spans less than 2**53 ns (104 days). Sorting is all that takes more than linear time.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from akvsite.clock._blind import Gap, most_and_least
+from akvsite.clock._sweep import Floats, Points, Roof, ceilings, cross, floors, possible_slopes
+from akvsite.clock.constraints import Constraints, Times, origin_of, since, times_of
+
+#: Most that the two rates differ, parts in a million: crystals and what adjusts them stay far within.
+SLOPE_PPM = 200.0
+#: Most that the rate strays from its own mean, parts in a million.
+WANDER_PPM = 2.0
+
+Ints = NDArray[np.int64]
+
+_PPM = 1e-6
+#: Beyond this, floats are coarser than nanoseconds.
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """How far the host's clock may be ahead of the device's, at any device time; from ``feasible``."""
+
+    #: Whether any clock meets the constraints and the assumption.
+    consistent: bool
+    #: Whether there are constraints of both kinds: then both bounds are finite everywhere.
+    bounded: bool
+    slope_ppm: float
+    wander_ppm: float
+    #: The least wander that the constraints allow, parts in a million: above ``wander_ppm`` they are inconsistent.
+    least_wander_ppm: float
+    #: An integer that the bounds lie around, ns: for ``of``, where the clocks are far apart.
+    around_ns: int
+    _first_ns: int = field(repr=False)
+    _ceiling: Roof | None = field(repr=False)
+    _floor: Roof | None = field(repr=False)
+
+    def of(self, x: Times, less_ns: int = 0) -> tuple[Floats, Floats]:
+        """The least and the most that the host's clock is ahead at device times ``x`` (n,), ns, float64 (n,) each.
+
+        ``-inf`` and ``inf`` where nothing bounds it. ``less_ns`` is subtracted before floats are made. Beyond 2**53 ns
+        floats are coarser than a nanosecond, and bounds are rounded outwards: with ``less_ns=band.around_ns`` nothing
+        is lost. Raises ``ValueError`` where the constraints are inconsistent.
+        """
+        low, high = self._around(since(times_of("x", x), self._first_ns))
+        rest = self.around_ns - less_ns
+        low, high = low + float(rest), high + float(rest)
+        return (np.nextafter(low, -np.inf), np.nextafter(high, np.inf)) if abs(rest) > _EXACT else (low, high)
+
+    def at(self, x: Times) -> tuple[Ints, Ints]:
+        """Device times ``x`` (n,), ns, on the host's axis: the middle of what is possible, and the half-width, int64.
+
+        The middle is rounded to a nanosecond; the half-width is rounded up and covers that. Raises ``ValueError`` where
+        the constraints are inconsistent, or bound one side alone.
+        """
+        x = times_of("x", x)
+        if self.consistent and not self.bounded and len(x):
+            raise ValueError("no time is converted: the constraints bound one side at most")
+        after = since(x, self._first_ns)
+        low, high = self._around(after)
+        if np.issubdtype(x.dtype, np.integer):
+            host = x + np.rint((low + high) / 2).astype(np.int64)
+            middle = host - x
+        else:
+            middle = np.rint(after + (low + high) / 2) - after
+            host = np.rint(after + middle).astype(np.int64) + self._first_ns
+        half = np.ceil(np.maximum(high - middle, middle - low)).astype(np.int64)
+        return host + self.around_ns, half
+
+    def _around(self, after: Floats) -> tuple[Floats, Floats]:
+        """The bounds less ``around_ns``, at times since ``_first_ns``."""
+        if not self.consistent:
+            raise ValueError("no time is converted: no clock meets all constraints")
+        low = np.full(len(after), -np.inf) if self._floor is None else -self._floor.at(after)
+        high = np.full(len(after), np.inf) if self._ceiling is None else self._ceiling.at(after)
+        return low, high
+
+
+def feasible(
+    constraints: Constraints, *, slope_ppm: float = SLOPE_PPM, wander_ppm: float = WANDER_PPM
+) -> Band:
+    """The band of all clocks that meet the constraints and ``|y' - s| <= wander``, ``|s| <= slope``.
+
+    Raises ``ValueError`` where slope or wander is negative or not finite.
+    """
+    _check_rates(slope_ppm, wander_ppm)
+    known = _Known.of(constraints)
+    lowest, highest, least_ppm = _slopes(known.floor, known.ceiling, slope_ppm)
+    consistent = least_ppm <= wander_ppm
+    ceiling = floor = None
+    if consistent:
+        slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
+        lowest, highest = max(lowest - wander, -slope), min(highest + wander, slope)
+        if lowest > highest:  # by rounding, where one slope is left
+            lowest = highest = (lowest + highest) / 2
+        falling, rising = lowest - wander, highest + wander
+        if len(known.ceiling):
+            ceiling = Roof.of(known.ceiling, falling, rising)
+        if len(known.floor):
+            # Upside down, a floor is a ceiling and rates change sign.
+            floor = Roof.of(known.floor.upside_down(), -rising, -falling)
+    return Band(
+        consistent=consistent,
+        bounded=len(known.ceiling) > 0 and len(known.floor) > 0,
+        slope_ppm=slope_ppm,
+        wander_ppm=wander_ppm,
+        least_wander_ppm=least_ppm,
+        around_ns=known.around_ns,
+        _first_ns=known.first_ns,
+        _ceiling=ceiling,
+        _floor=floor,
+    )
+
+
+def least_wander(constraints: Constraints, *, slope_ppm: float = SLOPE_PPM) -> float:
+    """The least wander at which some clock meets the constraints, parts in a million.
+
+    Exact, without a search: a wander ``w`` widens the possible slopes by ``w`` at both ends, so it must be half of what
+    they are crossed by, or more, and bring them to ``[-slope, slope]``. ``inf`` where at one place a lower bound is above
+    an upper one, which no wander mends. It is a lower bound of what the clock really did, no estimate of it.
+    """
+    _check_rates(slope_ppm, 0.0)
+    known = _Known.of(constraints)
+    return _slopes(known.floor, known.ceiling, slope_ppm)[2]
+
+
+def blind_range(
+    readings: Constraints,
+    causality: Constraints,
+    *,
+    slope_ppm: float = SLOPE_PPM,
+    wander_ppm: float = WANDER_PPM,
+) -> tuple[float, float]:
+    """The range of a constant ``c``, ns, such that readings with ``c`` added to their host times agree with causality.
+
+    What all host times made from the readings may be wrong by, unseen: the true ones may be later by any such ``c``
+    (earlier, where it is negative). Zero is outside where the readings contradict causality as they are. ``-inf`` or
+    ``inf`` where nothing limits it: without readings, or without starts or ends. Exact but for float rounding. Raises
+    ``ValueError`` where readings or causality are inconsistent in themselves, or no constant makes them agree.
+    """
+    _check_rates(slope_ppm, wander_ppm)
+    slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
+    together = _Known.of(readings.with_(causality))
+    lowest, highest = -slope, slope
+    parts = [_Known.of(part, together.first_ns, together.around_ns) for part in (readings, causality)]
+    for part in parts:
+        low, high, least_ppm = _slopes(part.floor, part.ceiling, slope_ppm)
+        lowest, highest = max(lowest, low - wander), min(highest, high + wander)
+        if least_ppm > wander_ppm:
+            raise ValueError("readings or causality are inconsistent in themselves")
+    read, causal = parts
+    found = None
+    if lowest <= highest:
+        up = Gap.of(read.floor, causal.ceiling, wander)
+        down = Gap.of(causal.floor, read.ceiling, wander)
+        found = most_and_least(up, down, lowest, highest)
+    if found is None:
+        raise ValueError("no constant makes readings agree with causality")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Constraints in the order of time, as floats since ``first_ns`` and around ``around_ns``."""
+
+    floor: Points
+    ceiling: Points
+    first_ns: int
+    around_ns: int
+
+    @classmethod
+    def of(cls, of: Constraints, first_ns: int | None = None, around_ns: int | None = None) -> _Known:
+        xs, ys = (of.upper_x, of.lower_x), (of.upper_y, of.lower_y)
+        first = min((origin_of(x.min()) for x in xs if len(x)), default=0) if first_ns is None else first_ns
+        around = (
+            min((origin_of(y.min()) for y in ys if len(y)), default=0) if around_ns is None else around_ns
+        )
+        return cls(
+            floors(since(of.lower_x, first), since(of.lower_y, around)),
+            ceilings(since(of.upper_x, first), since(of.upper_y, around)),
+            first,
+            around,
+        )
+
+
+def _slopes(floor: Points, ceiling: Points, slope_ppm: float) -> tuple[float, float, float]:
+    """The least and the greatest slope at a wander of 0 (crossed where there is none), and the least wander, ppm."""
+    slope = slope_ppm * _PPM
+    if cross(floor, ceiling):
+        return slope, -slope, math.inf
+    lowest, highest = possible_slopes(floor, ceiling, slope)
+    least = max(0.0, (lowest - highest) / 2, lowest - slope, -slope - highest)
+    return lowest, highest, least / _PPM
+
+
+def _check_rates(slope_ppm: float, wander_ppm: float) -> None:
+    if not (0 <= slope_ppm < 1e6 and 0 <= wander_ppm < 1e6):
+        raise ValueError(f"a slope of {slope_ppm} ppm and a wander of {wander_ppm} ppm")
