@@ -345,7 +345,8 @@ def test_decile_shift_refuses() -> None:
 # --- refusals ---
 
 
-def test_d11_p99_of_71_latencies() -> None:
+def test_p99_of_71_latencies_says_why_not_and_beside_it_what_can_be_said() -> None:
+    """The largest of 71 is no bound of p99: that needs 299 at least, and a band needs more."""
     latencies = np.linspace(40.0, 128.42, 71)
     made = est.quantile(latencies, 0.99, unit="ms")
     assert (made.value, made.low, made.high) == (128.42, None, None)
