@@ -21,15 +21,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from akvsite.errors import BadInput
-from akvsite.escape import escape, escape_text
-from akvsite.readers import _kineto_words as words
-from akvsite.readers._head import BLOCK, Blocks
-from akvsite.readers._kineto_events import Decoder
-from akvsite.readers._kineto_json import CHUNK, CUT_SHORT, NO_JSON, Beside, Broken, Stream, Stretch
-from akvsite.readers._kineto_rows import BAD_TIME, Builder
-from akvsite.readers._kineto_values import LEAST, MOST, Processes, whole
-from akvsite.reading import BATCH_ROWS, Counted, Ending, Fact, Part, Process, Rejected, Rows
+from akvsite.escape import escape_text
+from akvsite.readers import _chrome_words as words
+from akvsite.readers._chrome_json import CHUNK, Beside
+from akvsite.readers._chrome_reading import Reading
+from akvsite.readers._chrome_rows import BAD_TIME, Builder
+from akvsite.readers._chrome_values import MOST, Processes, whole
+from akvsite.readers._head import BLOCK
+from akvsite.reading import Fact, Part, Process, Rejected
 
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:')
 _PHASE_KEY = re.compile(rb'"ph"\s*:\s*"')
@@ -67,51 +66,24 @@ class Kineto:
         yield from reading.rows()
         yield from reading.facts()
         yield from reading.counts()
-        yield reading.ending()
+        yield reading.ending(reading.base)
 
 
-class _Reading:
+class _Reading(Reading):
     """One file, from its bytes to its parts. The steps of ``Kineto.read``, in their order."""
 
     def __init__(self, path: Path, block: int, chunk: int) -> None:
-        self._path = path
-        self._blocks = Blocks(path, block)
-        self._stream = Stream(iter(self._blocks), chunk)
-        self._decoder = Decoder()
-        self._builder = Builder()
+        super().__init__(path, block, chunk, Builder())
         self._beside: dict[str, Any] = {}
-        self._base = 0
+        self.base = 0
         self._main = 0
         self._rank: int | None = None
 
     def events(self) -> Iterator[Part]:
-        """Everything in the file, once; rows wait in the builder."""
-        anything = False
-        for part in self._stream.parts(self._decoder.is_whole):
-            if isinstance(part, Stretch):
-                anything = True
-                yield from self._builder.add(self._decoder.chunk(part))
-            elif isinstance(part, Broken):
-                if part.why == NO_JSON:
-                    raise BadInput(self._path.name, f"not JSON: {part.why}")
-                self._builder.count("no event", "quarantine")
-                # What is broken may be one event or many; only one that is cut short has a number.
-                number = f"event {self._decoder.events + 1}, " if part.why == CUT_SHORT else ""
-                place = f"{number}byte {part.at}"
-                yield Rejected(part.why, place, escape(part.raw))
-            else:
-                self._remember(part)
-        self._builder.finish()
-        if (
-            not anything
-            and self._blocks.cut is not None
-            and "damaged" in self._blocks.cut
-            and not self._beside
-        ):
-            raise BadInput(self._path.name, self._blocks.cut)
+        yield from super().events()
         yield from self._take_base()
 
-    def _remember(self, part: Beside) -> None:
+    def remember(self, part: Beside) -> bool:
         known = {
             *words.SOFTWARE,
             *words.CAPTURE,
@@ -123,7 +95,9 @@ class _Reading:
             try:
                 self._beside[part.key] = json.loads(part.raw, parse_float=Decimal)
             except (ValueError, RecursionError, ArithmeticError):
-                return
+                return False
+            return True
+        return False
 
     def _take_base(self) -> Iterator[Part]:
         base = self._beside.get("baseTimeNanoseconds")
@@ -133,7 +107,7 @@ class _Reading:
         if number is None or not number >= 0:
             yield Rejected(BAD_TIME, "baseTimeNanoseconds", str(base)[:1000])
         else:
-            self._base = number
+            self.base = number
 
     def processes(self) -> Iterator[Part]:
         found = self._builder.processes
@@ -149,25 +123,10 @@ class _Reading:
             name = self._builder.names.get(process.pid) or self._builder.labels.get(process.pid)
             yield Process(index, process.pid, self._rank, name)
 
-    def rows(self) -> Iterator[Part]:
-        table = ""
-        waiting: list[pa.Table] = []
-        for name, rows in self._builder.held.replay():
-            if name != table or sum(w.num_rows for w in waiting) + rows.num_rows > BATCH_ROWS:
-                if waiting:
-                    yield Rows(table, pa.concat_tables(waiting))
-                table, waiting = name, []
-            rejected, rows = self._settle(name, rows)
-            yield from rejected
-            if rows.num_rows:
-                waiting.append(rows)
-        if waiting:
-            yield Rows(table, pa.concat_tables(waiting))
-
-    def _settle(self, table: str, rows: pa.Table) -> tuple[list[Rejected], pa.Table]:
+    def settle(self, table: str, rows: pa.Table) -> tuple[list[Rejected], pa.Table]:
         """``rows`` on the capture's own axis, and with the process of device rows."""
         rejected: list[Rejected] = []
-        if self._base:
+        if self.base:
             rejected, rows = self._on_axis(table, rows)
         if table == "level3_device":
             at = rows.schema.get_field_index("process")
@@ -176,7 +135,7 @@ class _Reading:
 
     def _on_axis(self, table: str, rows: pa.Table) -> tuple[list[Rejected], pa.Table]:
         times = [name for name in _TIMES if name in rows.column_names]
-        too_far = pa.scalar(MOST - self._base, pa.int64())
+        too_far = pa.scalar(MOST - self.base, pa.int64())
         fits = np.ones(rows.num_rows, bool)
         for name in times:
             fits &= pc.fill_null(pc.less_equal(rows.column(name), too_far), True).to_numpy()
@@ -186,13 +145,13 @@ class _Reading:
                 # The base came after the events: the record's bytes are gone, its values are not.
                 raw = json.dumps({k: v for k, v in row.items() if v is not None and k != "process"})
                 rejected.append(
-                    Rejected(BAD_TIME, f"{table}, relative to baseTimeNanoseconds {self._base}", raw)
+                    Rejected(BAD_TIME, f"{table}, relative to baseTimeNanoseconds {self.base}", raw)
                 )
                 self._builder.recount(table, "quarantine")
             rows = rows.filter(pa.array(fits))
         for name in times:
             at = rows.schema.get_field_index(name)
-            rows = rows.set_column(at, name, pc.add(rows.column(name), pa.scalar(self._base, pa.int64())))
+            rows = rows.set_column(at, name, pc.add(rows.column(name), pa.scalar(self.base, pa.int64())))
         return rejected, rows
 
     def _owners(self, rows: pa.Table) -> Any:
@@ -218,30 +177,14 @@ class _Reading:
             for key in words.DISTRIBUTED:
                 if (value := _plain(info.get(key))) is not None:
                     yield Fact("capture", f"distributed.{key}", value)
-        if self._base:
-            yield Fact("capture", "baseTimeNanoseconds", str(self._base))
+        if self.base:
+            yield Fact("capture", "baseTimeNanoseconds", str(self.base))
         if self._builder.window is not None:
             start, end = self._builder.window
-            yield Fact("capture", "profiler window start_ns", str(start + self._base))
+            yield Fact("capture", "profiler window start_ns", str(start + self.base))
             if end is not None:
-                yield Fact("capture", "profiler window end_ns", str(end + self._base))
+                yield Fact("capture", "profiler window end_ns", str(end + self.base))
         yield from _device_facts(self._beside.get("deviceProperties"))
-
-    def counts(self) -> Iterator[Part]:
-        for (what, fate), count in sorted(self._builder.counts.items()):
-            if count:
-                yield Counted(what, fate, count)
-
-    def ending(self) -> Ending:
-        last = self._builder.last
-        if last is not None:
-            last += self._base
-        repaired = dict(self._decoder.mended + self._builder.mended)
-        return Ending(
-            truncated=self._stream.cut is not None or self._blocks.cut is not None,
-            last_ns=last if last is not None and LEAST <= last <= MOST else None,
-            repaired=repaired,
-        )
 
 
 def _profiled(processes: Processes) -> int:

@@ -16,11 +16,12 @@ import pyarrow as pa
 
 from akvsite.calls import kind_of_call
 from akvsite.conform import captured_columns
-from akvsite.readers import _kineto_words as words
+from akvsite.readers import _chrome_words as words
+from akvsite.readers._chrome_events import NO_ARGS, NOT_WHOLE, Args, Chunk, Event, clean
+from akvsite.readers._chrome_values import FAR, LEAST, MOST, Open, Processes, Texts, nanoseconds, shape, whole
 from akvsite.readers._held import Held
-from akvsite.readers._kineto_events import NO_ARGS, NOT_WHOLE, Args, Chunk, Event, clean
-from akvsite.readers._kineto_values import FAR, LEAST, MOST, Open, Processes, Texts, nanoseconds, shape, whole
 from akvsite.readers._redact import home_folders_hidden, program, without_secrets
+from akvsite.readers._step_names import layer_of, step_of
 from akvsite.reading import Rejected
 from akvsite.tables import TABLES
 
@@ -167,7 +168,7 @@ class Builder:
         )
         layers: list[int | None] | None = None
         if cat == "user_annotation":
-            layers = [words.layer_of(n) if n.startswith("layer.") else None for n in names]
+            layers = [layer_of(n) if n.startswith("layer.") else None for n in names]
             categories = ["annotation" if layer is None else "layer" for layer in layers]
         if cat in ("user_annotation", "Operator"):
             self._steps(names, processes, timed)
@@ -191,7 +192,7 @@ class Builder:
         self.count(what, "level2_host", len(events))
 
     def _steps(self, names: list[str], processes: list[int], timed: _Timed) -> None:
-        steps = [(i, step) for i, name in enumerate(names) if (step := words.step_of(name)) is not None]
+        steps = [(i, step) for i, name in enumerate(names) if (step := step_of(name)) is not None]
         if steps:
             self._hold(
                 "step",

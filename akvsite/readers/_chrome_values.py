@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from akvsite.readers._kineto_events import Event, clean
+from akvsite.readers._chrome_events import Event, clean
 from akvsite.tables import signed64
 
 LEAST, MOST = -(2**63), 2**63 - 1

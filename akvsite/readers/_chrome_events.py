@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from akvsite.escape import escape, escape_text
-from akvsite.readers._kineto_json import Stretch, split
+from akvsite.readers._chrome_json import Stretch, split
 
 NOT_A_NUMBER = "bare inf or nan read as null"
 NOT_UTF8 = "bytes that are not UTF-8 escaped as \\xNN"
