@@ -289,7 +289,12 @@ class Level3Device(Row):
     name: Annotated[str, Col("name of the kernel, or the kind of copy")]
     start_ns: Start
     end_ns: End
-    kind: Annotated[str, Col("`kernel`, `copy`, `fill`, `communication`, `wait` or `other`")]
+    kind: Annotated[
+        str,
+        Col(
+            "`kernel`, `copy`, `fill`, `communication`, `graph replay` (a whole one in one record), `wait` or `other`"
+        ),
+    ]
     device: Annotated[str, Col("the device, as the file numbers it")]
     queue: Annotated[str, Col("stream or queue on that device")]
     correlation: Annotated[int | None, Col("id that its runtime call carries too", unsigned=True)]
@@ -434,26 +439,24 @@ class ClockBound(Row):
     least_wander_ppm: Annotated[
         float | None, Col("the least wander that the constraints allow; above the assumed one: inconsistent")
     ]
-    half_median_ns: Annotated[float | None, Col("half-width of the band, median over device records", "ns")]
-    half_worst_ns: Annotated[float | None, Col("half-width of the band, the widest of a device record", "ns")]
+    half_median_ns: Annotated[int | None, Col("half-width of the band, median over device records", "ns")]
+    half_worst_ns: Annotated[int | None, Col("half-width of the band, the widest of a device record", "ns")]
     causal_half_median_ns: Annotated[
-        float | None,
+        int | None,
         Col("the same without the readings, from causality alone; NULL where it has no bound", "ns"),
     ]
     causal_half_worst_ns: Annotated[
-        float | None, Col("the widest from causality alone; NULL where it has no bound", "ns")
+        int | None, Col("the widest from causality alone; NULL where it has no bound", "ns")
     ]
     blind_low_ns: Annotated[
-        float | None,
+        int | None,
         Col(
             "the least constant by which host times made from the readings (or by the vendor) may be wrong, unseen by"
             " causality; NULL where it has no bound",
             "ns",
         ),
     ]
-    blind_high_ns: Annotated[
-        float | None, Col("the greatest such constant; NULL where it has no bound", "ns")
-    ]
+    blind_high_ns: Annotated[int | None, Col("the greatest such constant; NULL where it has no bound", "ns")]
     early: Annotated[
         int,
         Col("device records that begin before the call that submitted them, on the host's axis", "record"),
@@ -477,8 +480,8 @@ class ClockKnot(Row):
     __foreign__ = ("FOREIGN KEY (bound_id) REFERENCES clock_bound (id) ON DELETE CASCADE",)
     bound_id: Annotated[int, Col("row of `clock_bound`")]
     device_ns: Annotated[int, Col("time of the device's clock", "ns")]
-    low_ns: Annotated[float | None, Col("least that the host's clock was ahead of it; NULL: no bound", "ns")]
-    high_ns: Annotated[float | None, Col("most that the host's clock was ahead of it; NULL: no bound", "ns")]
+    low_ns: Annotated[int, Col("least that the host's clock was ahead of it", "ns")]
+    high_ns: Annotated[int, Col("most that the host's clock was ahead of it", "ns")]
 
 
 @describes

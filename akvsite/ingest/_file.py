@@ -254,13 +254,13 @@ class File:
         if part.table == "step":
             self.steps.written(ids, self.source.path)
         if len(ids) and part.table in ("level4_edge", "level3_device"):
-            self.gather(part.table, rows, ids, processes)
+            self.gather(part.table, rows, ids, processes, owned=part.owned)
 
-    def gather(self, table: str, rows: pa.Table, ids: Ints, processes: Ints) -> None:
+    def gather(self, table: str, rows: pa.Table, ids: Ints, processes: Ints, *, owned: bool) -> None:
         """Keep the ids by which calls and device records are associated once all of them are there."""
         gathered = self.members.gathered
         if table == "level3_device":
-            gathered.keyed &= "process" in rows.column_names
+            gathered.keyed = owned or (gathered.keyed and "process" in rows.column_names)
             self.members.intervals_of = self.ingest_id
         for name, both in (("correlation", gathered.correlation), ("call_index", gathered.call_index)):
             if name in rows.column_names:

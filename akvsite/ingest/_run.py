@@ -13,6 +13,7 @@ from akvsite import link, manifest, questions, readers
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Capture, Outcome, Progress, one_role_a_host
 from akvsite.ingest._file import AXIS, AXIS_BOUND, MONOTONIC, File, Members, Steps
+from akvsite.ingest._host_axis import bring_others, bring_to_host
 from akvsite.link import same_call
 from akvsite.manifest import Manifest
 from akvsite.store import RowWriter, Store
@@ -28,6 +29,7 @@ def ingest(
     """
     captures = list(captures)
     together = one_role_a_host(captures)
+    bring_others(store)
     for capture in captures:
         yield _ingest_one(store, capture, together, replace, progress or (lambda _: None))
 
@@ -277,13 +279,6 @@ LEVEL_STATEMENT = """
     WHERE id = :run
     """
 
-#: Whatever is declared: where no device time was converted, none is on the host's axis.
-CLOCK_STATEMENT = f"""
-    UPDATE run SET clock = '{manifest.DEVICE_CLOCK}'
-    WHERE id = :run AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
-      AND NOT EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run AND d.clock IS NULL)
-    """
-
 
 def _refuse_unlike(store: Store, run_id: int, capture: Capture) -> None:
     """Files are ranks of one run only where nothing in them says otherwise."""
@@ -310,7 +305,7 @@ def _refuse_unlike(store: Store, run_id: int, capture: Capture) -> None:
 
 
 def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) -> None:
-    """What needs all rows of the run: warm-up, the step of each host row, and what was seen."""
+    """What needs all rows of the run: warm-up, the step of each host row, what was seen, and the two clocks."""
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
     if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
         store.connection.execute(link.NESTED_STATEMENT, parameters)
@@ -323,11 +318,11 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
                 store.connection.execute(statement, parameters)
     if declared is None:
         store.connection.execute(LEVEL_STATEMENT, parameters)
-    store.connection.execute(CLOCK_STATEMENT, parameters)
     _find_same_calls(store, run_id)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)
+    bring_to_host(store, run_id)
 
 
 def _refuse_undeclared_warm_up(store: Store, parameters: dict[str, int | None], steps: Steps) -> None:

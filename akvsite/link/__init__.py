@@ -190,7 +190,7 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     SELECT d.run_id, d.process_id, '{RECORDS_SEEN}', d.kind, count(l.interval_id), count(*)
     FROM level3_device d
     LEFT JOIN link l ON l.interval_id = d.id
-    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication')
+    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')
       AND (d.clock IS NULL OR NOT EXISTS (SELECT 1 FROM level3_device v WHERE v.run_id = :run AND v.clock IS NULL))
     GROUP BY d.process_id, d.kind
     """,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from akvsite import estimators
 from akvsite.charts import Footer
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record
+from akvsite.pages import _clock_words as clock_words
 
 #: What a level adds, and so what a run below it cannot say.
 ADDS = {
@@ -20,10 +21,6 @@ ADDS = {
     "device": "kernels, copies and fills on each device queue",
     "edge": "every runtime call with its thread, queue, event and result",
 }
-
-
-#: The word of ``run.clock`` for device times that no clock model has brought to the host's axis.
-UNCONVERTED = "device clock, not converted"
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,8 @@ class Run:
     coverage: tuple[Record, ...]
     #: For the inside of each chart: the retractions that this run's numbers stand under.
     withdrawn: tuple[str, ...]
+    #: What is known of the devices' times on the host's axis: rows of ``device_clock``.
+    clocks: tuple[Record, ...]
     #: The step in which the file writes its device times, ns; None without device times.
     tick_ns: int | None
     #: Why it is unknown whether every device record is there; empty where nothing says that one is missing.
@@ -88,38 +87,60 @@ class Run:
         return not self.blind
 
     def footer(
-        self, *, method: str = "", seen: str = "", device: bool = False, notes: tuple[str, ...] = ()
+        self,
+        *,
+        method: str = "",
+        seen: str = "",
+        axis: Literal["host", "device", "both"] = "host",
+        notes: tuple[str, ...] = (),
     ) -> Footer:
-        """The printed line of a chart of this run. ``device`` says that device times are in it."""
+        """The printed line of a chart of this run.
+
+        ``axis``: whose times are in it. Those of one device need no conversion among each other; ``both`` says that
+        times of a device are compared with times of the host.
+        """
         return Footer(
             of=f"run {self.name}" + (f" on {self.listed['host']}" if self.listed["host"] else ""),
             level=f"{self.level}, {self.listed['role']} host",
             control="" if self.level == "off" else "cost of looking unknown, no control: not a speed",
             seen=seen or "not from device records",
-            clock=self.clock_line if device else "host only",
+            clock={"host": "host only", "device": self.device_line, "both": self.clock_line}[axis],
             method=method,
             use=self.use,
-            notes=(*self.withdrawn, *notes, *((self.ticks,) if device and self.ticks else ())),
+            notes=(*self.withdrawn, *notes, *((self.ticks,) if axis != "host" and self.ticks else ())),
         )
 
     @property
     def clock_line(self) -> str:
-        if self.clock == "vendor, unproven":
-            return "device to host by the vendor, unproven"
-        if self.clock == UNCONVERTED:
-            return "device clock, not converted: no host time may be compared with it"
-        if self.clock == "host only" or not self.listed["intervals"]:
+        """What is printed of the clocks under a chart that has device times on the host's axis."""
+        if not self.listed["intervals"]:
             return "host only"
-        return "unproven: the capture does not say how device times were made"
+        return (
+            clock_words.line(self.clocks) or "unproven: the capture does not say how device times were made"
+        )
+
+    @property
+    def device_line(self) -> str:
+        """What is printed of the clocks under a chart of device times alone, which no conversion comes into."""
+        return (
+            "one device counter, assumed to stamp them all; no host time is in it"
+            if any(c["made_by"] == "constraints" for c in self.clocks)
+            else "device times as the vendor converted them, unproven; no host time is in it"
+        )
 
     @property
     def ticks(self) -> str:
-        """How finely device times are written. The counter behind them may be coarser: no file says how much."""
-        return (
-            ""
-            if self.tick_ns is None
-            else f"device times written in steps of {self.tick_ns} ns; the counter's own tick is unknown"
-        )
+        """How finely device times are written, and the tick of the counter behind them, which may be coarser."""
+        if self.tick_ns is None:
+            return ""
+        stated = {c["tick_ns"] for c in self.clocks}
+        own = f"{max(stated)} ns, as the runtime gives it" if stated and None not in stated else "unknown"
+        return f"device times written in steps of {self.tick_ns} ns; the counter's own tick is {own}"
+
+    @property
+    def least_gap_ns(self) -> int:
+        """No gap of this length or less is stated: both of its ends are rounded to a tick."""
+        return 2 * max([self.tick_ns or 1, *(c["tick_ns"] or 1 for c in self.clocks)])
 
     def marked(self, number: Estimate) -> Estimate:
         """The number with what this run's numbers may be used for."""
@@ -139,6 +160,7 @@ def load(desk: Desk, listed: Record) -> Run:
         note=about["note"],
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
         withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
+        clocks=tuple(desk.ask("device_clock", run_id=run_id, order="process_id,device,made_by")),
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
         blind=desk.ask("sight", run_id=run_id)[0]["because"],
     )

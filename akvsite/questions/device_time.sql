@@ -7,7 +7,7 @@
 -- @process_id  the process
 -- @device      the device
 -- @clock       `device` where its times are the device's own clock, not converted; else NULL
--- @lane        `all`, `kernel`, `copy`, `fill` or `communication`
+-- @lane        `all`, `kernel`, `copy`, `fill`, `communication` or `graph replay`
 -- @intervals   device records, counted
 -- @first_ns    first start, ns
 -- @last_ns     last end, ns

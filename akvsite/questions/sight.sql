@@ -22,7 +22,7 @@ FROM (
                WHEN EXISTS (SELECT 1 FROM level3_device d
                             WHERE d.run_id = r.id AND (d.start_ns IS NULL OR d.end_ns IS NULL)) THEN 'a device record has no end'
                WHEN EXISTS (SELECT 1 FROM level3_device d
-                            WHERE d.run_id = r.id AND d.kind NOT IN ('kernel', 'copy', 'fill', 'communication', 'wait'))
+                            WHERE d.run_id = r.id AND d.kind NOT IN ('kernel', 'copy', 'fill', 'communication', 'graph replay', 'wait'))
                    THEN 'some device records are of a kind that is not counted as work'
                WHEN EXISTS (SELECT 1 FROM level4_edge c WHERE c.run_id = r.id AND c.kind = 'graph replay')
                    THEN 'how many records a graph replay leaves is not in the capture'

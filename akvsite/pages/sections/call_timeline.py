@@ -1,20 +1,22 @@
-"""One step on the host's axis: runtime calls in their threads. The device's records of it are on the chart before."""
+"""One step on the host's axis: runtime calls in their threads, and below them the device's records as wide as the clocks leave open."""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from akvsite.calls import EXPECTS
 from akvsite.charts import timeline
 from akvsite.pages import Record
 from akvsite.pages._html import text
-from akvsite.pages._run import UNCONVERTED, Run
-from akvsite.pages.sections.timeline import drawn, middle_step
+from akvsite.pages._run import Run
+from akvsite.pages.sections.timeline import drawn, middle_step, placed
 
 TITLE = "Calls on the host's axis"
 
 #: Lanes in one chart, and calls where no step bounds them.
 LANES = 24
 WITHOUT_STEPS = 200
+DEVICE_LANES = 8
 MOST = 20_000
 
 
@@ -34,6 +36,7 @@ def write(run: Run) -> str:
     if not rows:
         return ""
     origin = rows[0]["start_ns"]
+    beneath, about_beneath = _beneath(run, step, rows)
     sources = {r["source"] for r in rows}
     lanes = Counter(_lane(r, sources) for r in rows)
     shown = {lane for lane, _ in lanes.most_common(LANES)}
@@ -45,18 +48,50 @@ def write(run: Run) -> str:
         )
     chart = timeline.draw(
         question,
-        drawn(kept, lambda r: _lane(r, sources), origin),
-        run.footer(method=f"{len(kept)} calls, by the host's clock", notes=tuple(notes)),
+        [*drawn(kept, lambda r: _lane(r, sources), origin), *beneath],
+        run.footer(
+            method=f"{len(kept)} calls, by the host's clock"
+            + (f", and {len(beneath)} device records, by two clocks" if beneath else ""),
+            seen=run.seen() if beneath else "",
+            axis="both" if beneath else "host",
+            notes=tuple(notes),
+        ),
         origin="start of the first call shown, host clock",
     )
-    beside = (
-        " Its device records are on the device's own clock, on a chart of their own: no time there may be compared with one here."
-        if run.clock == UNCONVERTED and run.listed["intervals"]
-        else ""
-    )
-    return f"\n{text(why[0].upper() + why[1:] + '.' + beside)}\n\n" + run.desk.figure(
+    return f"\n{text(why[0].upper() + why[1:] + '. ' + about_beneath)}\n\n" + run.desk.figure(
         run.page, "call-timeline", chart, "runtime_call" if step is not None else "call_from_middle"
     )
+
+
+def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[timeline.Interval], str]:
+    """The device's records that belong to the calls shown, on the host's axis, and what is said of them."""
+    if not run.listed["intervals"]:
+        return [], ""
+    if step is not None:
+        rows = run.desk.ask(
+            "host_interval", run_id=run.id, step_id=step["step_id"], order="start_ns,interval_id"
+        )
+    else:
+        works = [c["call_id"] for c in calls if c["kind"] in EXPECTS]
+        rows = [r for call in works for r in run.desk.ask("host_interval", run_id=run.id, call_id=call)]
+    rows = [r for r in rows if r["start_ns"] is not None]
+    if not rows:
+        return [], (
+            "No device record is on this axis: their clock could not be brought to the host's "
+            f"({run.clock_line})."
+        )
+    lanes = Counter(_device_lane(r) for r in rows)
+    most = {lane for lane, _ in lanes.most_common(DEVICE_LANES)}
+    kept = sorted((r for r in rows if _device_lane(r) in most), key=_device_lane)
+    left = len(rows) - len(kept)
+    said = f"Below the calls: the {len(kept):,} device records that belong to them, each end as wide as the clocks leave open. "
+    return placed(kept, _device_lane, calls[0]["start_ns"]), said + (
+        f"{left:,} records of {len(lanes) - DEVICE_LANES} more queues are not drawn. " if left else ""
+    )
+
+
+def _device_lane(row: Record) -> str:
+    return f"device {row['device']} · {row['kind']} · queue {row['queue']}"
 
 
 def _lane(row: Record, sources: set[str]) -> str:

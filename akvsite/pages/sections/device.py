@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from akvsite import estimators
@@ -162,8 +165,8 @@ def _idle(run: Run, uncovered: int) -> Cell:
 def _gaps(run: Run, lanes: list[Record]) -> str:
     if not run.full_sight:
         return f"\n### Gaps\n\nWhere no record lies is not known to be idle: {text(run.blind)}.\n"
-    least = 2 * (run.tick_ns or 1)
-    # Both ends are rounded to the tick of the file: what is not longer than that may be no gap at all.
+    least = run.least_gap_ns
+    # Both ends are rounded to a tick: what is not longer than that may be no gap at all.
     gaps = [
         g
         for g in run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
@@ -178,7 +181,7 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
     ]
     return (
         f"\n### Gaps\n\nThe longest stretches without a device record, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
-        "The two ends are read on one device clock; "
+        "Both ends are read on one device clock, which needs no conversion but the assumption that one counter stamps them; "
         "why nothing was recorded there is a question about the hardware and the host, not an answer.\n"
         + table(["device", "begins after the first record", "length"], rows)
     )
@@ -200,7 +203,7 @@ def _kernels(run: Run) -> str:
         rows.append(bands.Row(name, run.marked(estimators.quantile(kept, 0.5, unit="ns"))))
     chart = bands.draw(
         "How long does each of the kernels and copies that took most device time run?",
-        rows, run.footer(seen=run.seen("kernel", "copy", "fill"), device=True, notes=("largest sums first; durations in order of start",)), axis="p50 of a record",
+        rows, run.footer(seen=run.seen("kernel", "copy", "fill"), axis="device", notes=("largest sums first; durations in order of start",)), axis="p50 of a record",
     )  # fmt: skip
     full = table(
         ["kind", "name", "records", "sum of durations", "with a call", "bytes"],
@@ -218,28 +221,58 @@ def _kernels(run: Run) -> str:
 
 
 def _delay(run: Run) -> str:
-    columns = run.desk.columns("launch_delay", run_id=run.id, order="kind,delay_ns")
+    columns = run.desk.columns("launch_delay", run_id=run.id, order="kind,called_ns")
     if not len(columns["kind"]):
         return ""
-    samples = {
-        f"{kind} records": values.tolist() for kind, values in grouped(columns, "kind", "delay_ns").items()
-    }
+    delays: dict[str, list[int]] = {}
+    bounds: dict[str, float | None] = {}
+    rows = []
+    for label, own in _kinds_by_clock(columns):
+        delay, own_bounds = columns["delay_ns"][own].astype(np.int64), columns["bound_ns"][own].tolist()
+        delays[label] = delay.tolist()
+        state = "unproven" if own_bounds[0] is None else "bounded"
+        for p in (0.5, 0.95):
+            number = estimators.with_clock(estimators.quantile(delay, p, unit="ns"), own_bounds, state)
+            bounds[label] = number.systematic
+            rows.append(bands.Row(f"p{100 * p:.0f}, {label}", run.marked(number)))
     early = int(np.count_nonzero(columns["delay_ns"] < 0))
     note = f"{early:,} of {len(columns['kind']):,} records begin before their call on this axis: kept as they are"
-    chart = distribution.draw(
-        "How long after its call does a device record begin?", samples,
-        run.footer(method="empirical distribution of linked pairs, by correlation id", seen=run.seen(), device=True, notes=(note,)),
-        unit="ns", axis="start of record minus start of call",
-    )  # fmt: skip
+    question = "How long after its call does a device record begin?"
+    axis = "start of record minus start of call"
+    footer = run.footer(
+        method="empirical distribution of linked pairs", seen=run.seen(), axis="both", notes=(note,)
+    )
     return (
         "\n### From call to device\n\n"
         + text(
-            "The two times come from two clocks, joined by the vendor's conversion, which is not proven here. A pair is associated by its "
-            f"correlation id; that does not say that one waited for the other. {note}."
+            f"The two times come from two clocks: {run.clock_line}. A pair is associated by its id or its event; that does not say "
+            f"that one waited for the other. {note}."
         )
         + "\n\n"
-        + run.desk.figure(run.page, "delay", chart, "launch_delay")
-    )
+        + run.desk.figure(
+            run.page, "delay", distribution.draw(question, delays, footer, unit="ns", axis=axis, bounds=bounds), "launch_delay"
+        )
+        + run.desk.figure(
+            run.page, "delay-percentiles",
+            bands.draw(
+                "How long after its call does a device record begin, and how much of it do the clocks leave open?", rows,
+                run.footer(seen=run.seen(), axis="both", notes=("records in the order of their calls",)), axis=axis,
+            ),
+            "launch_delay",
+        )
+    )  # fmt: skip
+
+
+def _kinds_by_clock(columns: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Records of one kind on one clock: their label, and which they are, (n,) bool."""
+    own_clock = columns["clock"].astype(object) == "device"
+    both = bool(own_clock.any()) and not bool(own_clock.all())
+    for kind in dict.fromkeys(columns["kind"].tolist()):
+        for own in (False, True):
+            rows = (columns["kind"] == kind) & (own_clock == own)
+            if rows.any():
+                by = (", converted here" if own else ", by the vendor") if both else ""
+                yield f"{kind} records{by}", rows
 
 
 def _device_delay(run: Run) -> str:
@@ -253,7 +286,7 @@ def _device_delay(run: Run) -> str:
         return ""
     chart = distribution.draw(
         "How long after it was submitted does a device record begin, by the device's own clock?", samples,
-        run.footer(method="empirical distribution of device records", seen=run.seen(), device=True),
+        run.footer(method="empirical distribution of device records", seen=run.seen(), axis="device"),
         unit="ns", axis="start minus submitted, one clock",
     )  # fmt: skip
     return (

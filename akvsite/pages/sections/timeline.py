@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from akvsite.charts import timeline
 from akvsite.pages import Record
@@ -49,7 +50,7 @@ def write(run: Run) -> str:
         run.footer(
             method=f"{len(rows)} device records, one counter stamps all of them",
             seen=run.seen(),
-            device=True,
+            axis="device",
             notes=(why, *left_out, *((f"{other} records on another clock are not drawn",) if other else ())),
         ),
         origin="first device record shown, device clock",
@@ -88,6 +89,15 @@ def drawn(rows: Iterable[Record], lane: Callable[[Record], str], origin: int) ->
             name=r["name"],
         )
         for r in rows
+    ]
+
+
+def placed(rows: Iterable[Record], lane: Callable[[Record], str], origin: int) -> list[timeline.Interval]:
+    """Rows of ``host_interval`` as they are drawn: both ends as wide as their bounds, of unknown width where there is none."""
+    own = list(rows)
+    return [
+        replace(made, start_bound_ns=r["start_bound_ns"], end_bound_ns=r["end_bound_ns"])
+        for made, r in zip(drawn(own, lane, origin), own, strict=True)
     ]
 
 

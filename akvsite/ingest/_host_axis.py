@@ -1,0 +1,70 @@
+"""Bring the device times of a run to the host's axis, and keep what is known of that."""
+
+from __future__ import annotations
+
+from akvsite import manifest
+from akvsite.ingest._file import AXIS_BOUND
+from akvsite.link import host_axis
+from akvsite.store import Store
+
+#: What a run says of its device times: the worst of what is known of its devices, whatever is declared.
+_CLOCK_STATEMENT = f"""
+    UPDATE run SET clock = CASE
+        WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run AND d.clock IS NULL) THEN clock
+        WHEN EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = :run AND b.state = '{host_axis.INCONSISTENT}')
+            THEN '{host_axis.INCONSISTENT}'
+        WHEN EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = :run)
+             AND NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = :run AND b.state <> '{host_axis.BOUNDED}')
+            THEN '{host_axis.BOUNDED}'
+        ELSE '{manifest.DEVICE_CLOCK}' END
+    WHERE id = :run AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
+    """
+
+
+def bring_to_host(store: Store, run_id: int) -> None:
+    """Fill ``clock_bound``, ``clock_knot`` and ``device_on_host`` of a run whose rows and links are whole."""
+    connection, run = store.connection, {"run": run_id}
+    connection.execute("DELETE FROM clock_bound WHERE run_id = :run", run)
+    connection.execute(
+        "DELETE FROM device_on_host WHERE interval_id IN (SELECT id FROM level3_device WHERE run_id = :run)",
+        run,
+    )
+    rows = connection.execute(host_axis.INTERVALS_QUERY, run).fetchall()
+    drains = host_axis.Drains.of(connection.execute(host_axis.DRAINS_QUERY, run))
+    readings = host_axis.Readings.of(connection.execute(host_axis.READINGS_QUERY, run))
+    axis_bound_ns = store.one(
+        "SELECT max(CAST(value AS INTEGER)) FROM run_fact WHERE run_id = ? AND key = ?", [run_id, AXIS_BOUND]
+    )
+    for lane in host_axis.lanes(rows, drains):
+        read = readings.get((lane.process, lane.device)) if lane.own_clock else None
+        _write(store, run_id, host_axis.bound_of(lane, read, axis_bound_ns or 0))
+    connection.execute(_CLOCK_STATEMENT, run)
+
+
+def bring_others(store: Store) -> None:
+    """The runs that were stored before there were clock bounds."""
+    waiting = store.rows(
+        "SELECT DISTINCT d.run_id FROM level3_device d "
+        "WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = d.run_id) AND d.kind IN ('kernel', 'copy', 'fill')"
+    )
+    for row in waiting:
+        with store.transaction():
+            bring_to_host(store, row["run_id"])
+
+
+def _write(store: Store, run_id: int, bound: host_axis.Bound) -> None:
+    bound_id = store.insert("clock_bound", {"run_id": run_id, **bound.row})
+    store.connection.executemany(
+        f"INSERT INTO clock_knot (bound_id, device_ns, low_ns, high_ns) VALUES ({bound_id:d}, ?, ?, ?)",
+        bound.knots,
+    )
+    none = host_axis.NONE
+    store.connection.executemany(
+        "INSERT INTO device_on_host (interval_id, start_ns, start_bound_ns, end_ns, end_bound_ns)"
+        f" VALUES (?, nullif(?, {none}), nullif(?, {none}), nullif(?, {none}), nullif(?, {none}))",
+        zip(
+            bound.ids.tolist(),
+            *(side.tolist() for pair in (bound.start, bound.end) for side in pair),
+            strict=True,
+        ),
+    )
