@@ -37,6 +37,8 @@ class Rows:
 
     table: str
     rows: pa.Table
+    #: Whether the file itself says whose each row is: ids of calls and device records are then looked for in one process.
+    owned: bool = False
 
 
 @dataclass(frozen=True)

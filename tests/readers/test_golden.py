@@ -1,4 +1,4 @@
-"""Small files with the oddities of real ones, and every row that they give.
+"""Small files with the oddities of real ones, and every row that they give. A ``.sql`` file stands for its SQLite file.
 
 ``pytest --bless`` writes the expected rows anew; the difference belongs into the review.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlite_files import made
 
 from akvsite.readers import find
 
@@ -16,9 +17,11 @@ FILES = sorted(p.name for p in GOLDEN.iterdir() if not p.name.endswith(".expecte
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_row_of_a_small_file(name, gather, agrees):
-    path = GOLDEN / name
-    agrees(path.with_suffix(".expected.json"), gather(find(path), path).plain())
+def test_every_row_of_a_small_file(name, gather, agrees, tmp_path):
+    path = kept = GOLDEN / name
+    if path.suffix == ".sql":
+        path = made(tmp_path / f"{path.stem}.sqlite", path.read_text())
+    agrees(kept.with_suffix(".expected.json"), gather(find(path), path).plain())
 
 
 def test_no_expected_rows_without_their_file():
