@@ -175,7 +175,7 @@ class Estimate:
             return ""
         if self.systematic is None:
             return f", {self.systematic_of}: bound unknown"
-        part = f", {self.systematic_of} ±{_outward(self.systematic, self.unit)}"
+        part = f", {self.systematic_of} ±{outward(self.systematic, self.unit)}"
         if self.low is None:
             return part
         low, high = self.low_in_all, self.high_in_all
@@ -209,7 +209,7 @@ def written(value: float, unit: str) -> str:
     return _joined(_digits(number, _decimals_for(number, 4), ROUND_HALF_EVEN), unit)
 
 
-def _outward(width: float, unit: str) -> str:
+def outward(width: float, unit: str) -> str:
     """A half-width with two digits, never written smaller than it is."""
     with localcontext() as context:
         context.prec = 700

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from akvsite.charts._text import one_line
-from akvsite.estimate import Estimate
+from akvsite.charts._text import one_line, parted
+from akvsite.estimate import Estimate, outward
 
 #: No chart carries more rows than this: data is aggregated first.
 MAX_ROWS: Final = 5_000
@@ -44,8 +44,8 @@ class Drawing:
 class Footer:
     """What a page knows about a chart and the chart's own numbers cannot say.
 
-    Method, count, scope, assumptions, refusals and use are read off the Estimates that are drawn; the page adds
-    the level, its control, what was seen and the clock.
+    Method, count, scope, assumptions, refusals, use and systematic parts are read off the Estimates that are drawn;
+    the page adds the level, its control, what was seen and the clock.
     """
 
     #: The capture level and host role, such as "edge, dev host", or the mixture "off | edge, side by side".
@@ -54,7 +54,7 @@ class Footer:
     control: str = ""
     #: Records seen of records expected; added to what the Estimates carry themselves.
     seen: str = ""
-    #: The clock's bound, such as "+-1.1 us (worst 3.1)", or "host clock only", or "unproven".
+    #: The clock's bound, such as "±1.1 us (worst 3.1)", or "host clock only", or "unproven".
     clock: str = ""
     #: What the numbers may be used for, where no Estimate says it.
     use: str = ""
@@ -64,67 +64,125 @@ class Footer:
     notes: tuple[str, ...] = ()
     #: What the chart is of, such as "run r1 on lab-1", so that two images can be told apart. It is printed first.
     of: str = ""
+    #: The retractions that the numbers stand under. They are printed over all numbers.
+    withdrawn: tuple[str, ...] = ()
 
     @property
     def looked(self) -> str:
-        """The level, and what it cost."""
-        return f"{self.level}: {self.control}" if self.control else self.level
+        """The level, and what it cost; nothing but level ``off`` is without a cost, known or not."""
+        if self.control:
+            return f"{self.level}: {self.control}"
+        return self.level if self.level.partition(",")[0] == "off" else f"{self.level}: {NO_CONTROL}"
+
+    def clocked(self, estimates: Iterable[Estimate]) -> str:
+        """The clock as the page states it, and the systematic part of the numbers that are drawn."""
+        return joined(self.clock, *_systematic(list(estimates), self.clock)) or NOT_STATED
 
     def paragraphs(
-        self, estimates: Iterable[Estimate], notes: Iterable[str] = (), count: str = ""
+        self,
+        estimates: Iterable[Estimate],
+        notes: Iterable[str] = (),
+        count: str = "",
+        headline: Headline = (),
     ) -> tuple[str, ...]:
-        """The printed line, unbroken: numbers, scope, level, clock, seen; each says so where nothing is known.
+        """The printed line, unbroken, in one order: scope, count and method, level, clock, seen; then the rest.
 
-        ``count`` stands in for the Estimates' own n where these are of different things.
+        Each says so where nothing is known. ``count`` stands in for the Estimates' own n where these are of different
+        things. ``headline`` has said its own scopes.
         """
         drawn = list(estimates)
         known = [e for e in drawn if e.value is not None]
-        with_band = [e for e in known if e.low is not None]
-        unbanded = [e for e in known if e.low is None and e.kind not in ("counted", "declared")]
+        unbanded = [e for e in known if e.low is None and e.kind not in GIVEN]
         return tuple(
             one_line(line)
             for line in (
                 self.of,
-                *_made(
-                    joined(count or counts(known), self.method), [e for e in known if e.kind == "estimated"]
-                ),
-                joined(
-                    several(
-                        (f"band {math.floor(e.confidence * 1000 + 1e-9) / 10:g} %" for e in with_band),
-                        "levels",
-                    ),
-                    several((e.scope for e in known), "scopes"),
-                    several((e.one_sided for e in drawn), "one-sided statements"),
-                ),
+                *self.withdrawn,
+                *_bands([e for e in known if e.low is not None], headline),
+                *_made(count or counts(known), self.method, drawn),
+                joined(f"level {self.looked}", several((self.use, *(e.use for e in drawn)), "uses")),
+                f"clock {self.clocked(drawn)}",
+                f"seen: {joined(self.seen, several((e.seen for e in drawn), 'statements')) or NOT_STATED}",
                 _reasons("no band for", unbanded, len(drawn)),
                 _reasons("unknown", [e for e in drawn if e.value is None], len(drawn)),
+                several((e.one_sided for e in drawn), "one-sided statements"),
                 *notes,
                 *self.notes,
-                "level "
-                + joined(
-                    self.looked,
-                    several((self.use, *(e.use for e in drawn)), "uses"),
-                ),
-                f"clock {self.clock or 'not stated'}",
-                f"seen: {joined(self.seen, several((e.seen for e in drawn), 'statements')) or 'not stated'}",
             )
             if line
         )
 
 
-def _made(lead: str, known: Sequence[Estimate]) -> list[str]:
+#: What a printed line says of a part that nobody stated; no page of the site may have it.
+NOT_STATED: Final = "not stated"
+NO_CONTROL: Final = "cost of looking unknown, no control"
+#: Kinds of numbers that have no band because nothing was estimated.
+GIVEN: Final = ("counted", "declared")
+#: How a line of each part begins: count or method, level, clock, seen.
+_PARTS: Final = {
+    "count or method": ("n ", "method: ", "numbers ", "no number"),
+    "level": ("level ",),
+    "clock": ("clock ",),
+    "seen": ("seen: ",),
+}
+
+
+def missing_parts(footer: Sequence[str]) -> list[str]:
+    """Which parts of the printed line are not there, or are there without being stated."""
+
+    def stated(begin: str) -> bool:
+        return any(line.startswith(begin) and not line.startswith(begin + NOT_STATED) for line in footer)
+
+    return [part for part, begins in _PARTS.items() if not any(map(stated, begins))]
+
+
+def _bands(with_band: Sequence[Estimate], headline: Headline) -> list[str]:
+    """What the bands speak of, a line each, without what the lines over the drawing say."""
+    told = [_scope(e) for _, e in headline if e.low is not None]
+    scopes = [text for text in dict.fromkeys(map(_scope, with_band)) if text not in told]
+    return [*scopes[:3], *([f"and {len(scopes) - 3} more scopes, in the table"] if len(scopes) > 3 else [])]
+
+
+def _scope(estimate: Estimate) -> str:
+    percent = f"band {math.floor(estimate.confidence * 1000 + 1e-9) / 10:g} %"
+    return ", ".join(part for part in (percent, parted(estimate.scope)) if part)
+
+
+def _made(count: str, method: str, drawn: Sequence[Estimate]) -> list[str]:
     """How the numbers were made, and what each way assumes: behind the count, or a line each where there are several."""
+    estimated = [e for e in drawn if e.kind == "estimated"]
+    given = sum(e.kind in GIVEN for e in drawn)
+    if drawn and not count and not method:
+        count = f"numbers counted or declared: {given}" if given else "no number known"
+    lead = joined(count, method) if count else f"method: {method}" if method else ""
     ways = list(
         dict.fromkeys(
-            joined(e.method, f"assumes {e.assumes}" if e.assumes else "") for e in known if e.method
+            joined(e.method, f"assumes {e.assumes}" if e.assumes else "") for e in estimated if e.method
         )
     )
     if len(ways) < 2:
         return [joined(lead, *ways)]
-    if not any(e.assumes for e in known):
-        return [joined(lead, several((e.method for e in known), "methods", "; "))]
+    if not any(e.assumes for e in estimated):
+        return [joined(lead, several((e.method for e in estimated), "methods"))]
     more = [f"and {len(ways) - 3} more methods, in the table"] if len(ways) > 3 else []
     return [lead, *ways[:3], *more]
+
+
+def _systematic(drawn: Sequence[Estimate], clock: str) -> list[str]:
+    """How wide the systematic parts of the numbers are, or that it is not known; ``clock`` is what the page says of it."""
+    own = [e for e in drawn if e.value is not None and e.systematic_of]
+    widths = sorted({(e.systematic, outward(e.systematic, e.unit)) for e in own if e.systematic is not None})
+    blank = [e for e in own if e.systematic is None]
+    said = []
+    if widths:
+        between = " to ".join(f"±{text}" for text in dict.fromkeys((widths[0][1], widths[-1][1])))
+        lead = "on these numbers " if clock else ""
+        said.append(f"{lead}{between} (systematic, added linearly outside the band)")
+    if blank and (widths or "bound unknown" not in clock):
+        names = several((e.systematic_of.removeprefix("clock").lstrip(", ") for e in blank), "clocks")
+        some = f" for {len(blank)} of {len(drawn)}" if len(blank) < len(drawn) else ""
+        said.append(f"bound unknown{some}" + (f": {names}" if names else ""))
+    return said
 
 
 def _reasons(what: str, estimates: Sequence[Estimate], of: int) -> str:
@@ -136,8 +194,8 @@ def _reasons(what: str, estimates: Sequence[Estimate], of: int) -> str:
 def banded(estimates: Sequence[Estimate], noun: str = "numbers") -> str:
     """How many of the numbers have a band, and why the others have none: "7 numbers, 4 with a band, ..."."""
     known = [e for e in estimates if e.value is not None]
-    given = [e for e in known if e.low is None and e.kind in ("counted", "declared")]
-    refused = [e for e in known if e.low is None and e.kind not in ("counted", "declared")]
+    given = [e for e in known if e.low is None and e.kind in GIVEN]
+    refused = [e for e in known if e.low is None and e.kind not in GIVEN]
     blank = [e for e in estimates if e.value is None]
     parts = [f"{len(estimates)} {noun}", f"{len(known) - len(given) - len(refused)} with a band"]
     if refused:
@@ -165,11 +223,11 @@ def span(numbers: Sequence[int]) -> str:
     return f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
-def several(texts: Iterable[str], what: str, between: str = " | ") -> str:
+def several(texts: Iterable[str], what: str) -> str:
     """Each different text once, in order; after three, how many more there are."""
     distinct = list(dict.fromkeys(text for text in texts if text))
-    more = f"{between}and {len(distinct) - 3} more {what}, in the table" if len(distinct) > 3 else ""
-    return between.join(distinct[:3]) + more
+    more = [f"and {len(distinct) - 3} more {what}, in the table"] if len(distinct) > 3 else []
+    return "; ".join(distinct[:3] + more)
 
 
 def joined(*parts: str) -> str:

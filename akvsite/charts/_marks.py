@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import altair as alt
 
-from akvsite.charts._drawing import joined, several
+from akvsite.charts._drawing import GIVEN, joined, several
 from akvsite.charts._form import (
     AXIS,
     DOMAIN,
@@ -35,13 +35,34 @@ _DIAMOND: Final = "M0,-1.4L1.4,0L0,1.4L-1.4,0Z"
 OPEN_DIAMOND: Final = f"{_DIAMOND} M0,-0.95L-0.95,0L0,0.95L0.95,0Z"
 
 
+#: A question mark, for what nobody knows the width of.
+QUERY: Final = (
+    "M-0.9,-0.75A0.9,0.9,0,1,1,0.25,0.1L0.25,0.5L-0.25,0.5L-0.25,-0.3A0.4,0.4,0,1,0,-0.4,-0.75Z"
+    " M-0.28,0.8L0.28,0.8L0.28,1.4L-0.28,1.4Z"
+)
+
+#: A thin line with caps.
+CAPPED: Final = (
+    "M-1.3,-0.9L-1,-0.9L-1,-0.15L1,-0.15L1,-0.9L1.3,-0.9L1.3,0.9L1,0.9L1,0.15L-1,0.15L-1,0.9L-1.3,0.9Z"
+)
+
+#: An open arrow.
+OPEN_ARROW: Final = "M-0.9,-1.2L1.2,0L-0.9,1.2Z M-0.6,-0.7L-0.6,0.7L0.62,0Z"
+
 #: How a number is known, and the shape that says so.
-_UNBANDED: Final = "value, no band stated"
+_UNBANDED: Final = "no band: refused"
 STATES: Final = {
     "value with band": "circle",
     _UNBANDED: OPEN_DIAMOND,
     "counted or declared": "square",
     "unknown": HOLLOW,
+}
+
+#: What else may be known of a band, by the field of a row that says so, and its entry and shape in the legend.
+ENDS: Final = {
+    "open": ("no end on that side", OPEN_ARROW),
+    "capped": ("with the clock's bound", CAPPED),
+    "unsure": ("clock's bound unknown", QUERY),
 }
 
 
@@ -69,10 +90,22 @@ def band_row(
     row["from"], row["to"] = axis.clamped(estimate.low), axis.clamped(estimate.high)
     row["open_low"] = estimate.low == -math.inf
     row["open_high"] = estimate.high == math.inf
+    row["open"] = row["open_low"] or row["open_high"]
+    row |= _systematic(estimate, axis)
     row["dots"] = [axis(dot) for dot in estimate.dots if math.isfinite(dot)]
     if estimate.also:
         row["also_from"], row["also_to"] = axis.clamped(estimate.also.low), axis.clamped(estimate.also.high)
     return row
+
+
+def _systematic(estimate: Estimate, axis: Scale) -> dict[str, Any]:
+    """Where the systematic part ends, outside the band; an end of the band that is open has nothing outside it."""
+    if not estimate.systematic_of:
+        return {}
+    if estimate.systematic is None:
+        return {"unsure": True}
+    ends = {"all_from": axis(estimate.low_in_all), "all_to": axis(estimate.high_in_all)}
+    return ends | {"capped": any(end is not None for end in ends.values())}
 
 
 def state_of(estimate: Estimate) -> str:
@@ -80,14 +113,15 @@ def state_of(estimate: Estimate) -> str:
         return "unknown"
     if estimate.low is not None:
         return "value with band"
-    return "counted or declared" if estimate.kind in ("counted", "declared") else _UNBANDED
+    return "counted or declared" if estimate.kind in GIVEN else _UNBANDED
 
 
 def band_fill(
     rows: Sequence[Mapping[str, Any]], axis: Scale, title: str, *, lane_step: int = 15
 ) -> dict[str, Any]:
     """What ``band_layers`` needs filled in, from the rows that are drawn."""
-    states = [state for state in STATES if any(row["state"] == state for row in rows)]
+    shapes = {state: shape for state, shape in STATES.items() if any(row["state"] == state for row in rows)}
+    shapes |= {entry: shape for field, (entry, shape) in ENDS.items() if any(row.get(field) for row in rows)}
     groups = list(dict.fromkeys(row["group"] for row in rows)) or [""]
     lanes = list(dict.fromkeys(row["lane"] for row in rows)) or [""]
     return {
@@ -95,23 +129,24 @@ def band_fill(
         LABELS: list(dict.fromkeys(row["label"] for row in rows)),
         GROUPS: groups,
         LANES: lanes,
-        SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
+        SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3, "symbolDash": [1, 0]}
         if len(groups) > 1
         else None,
-        SEEN_STATES: states,
-        SHAPES: [STATES[state] for state in states],
+        SEEN_STATES: list(shapes),
+        SHAPES: list(shapes.values()),
         HEIGHT: {"step": 26 if len(lanes) < 2 else lane_step * len(lanes) + 10, "for": "position"},
     }
 
 
 def band_notes(rows: Sequence[Mapping[str, Any]], estimates: Iterable[Estimate]) -> list[str]:
-    """What the marks mean that a legend cannot show."""
-    opened = any(row.get("open_low") or row.get("open_high") for row in rows)
-    also = several((e.also.method for e in estimates if e.also), "methods")
+    """What the marks mean that the legend does not show, and why a second band is not there."""
+    second = [e.also for e in estimates if e.also]
+    also = several((e.method for e in second if e.low is not None), "methods")
+    refused = several((e.refusal for e in second if e.low is None), "reasons")
     meaning = joined(
-        "open arrow: the band has no end on that side" if opened else "",
         "small dots: what the value was made from" if any(row["dots"] for row in rows) else "",
-        f"thin line: band by {also}" if also else "",
+        f"dotted line: band by {also}" if also else "",
+        f"no second band: {refused}" if refused else "",
     )
     return [meaning] if meaning else []
 
@@ -138,17 +173,37 @@ def band_layers() -> list[alt.Chart]:
     place, x = band_place(), band_x
     dot = place | {
         "shape": alt.Shape(
-            "state:N", scale=alt.Scale(domain=SEEN_STATES, range=SHAPES), legend=alt.Legend(title=None)
+            "state:N",
+            scale=alt.Scale(domain=SEEN_STATES, range=SHAPES),
+            legend=alt.Legend(title=None, symbolStrokeWidth=0),
         )
     }
 
     def where(test: str) -> alt.Chart:
         return rows.transform_filter(test)
 
+    def at(test: str, end: str, style: str, **mark: Any) -> alt.Chart:
+        """A mark at one end of a band, without an entry in the legend of its own."""
+        drawn: alt.Chart = where(test).mark_point(style=style, **mark).encode(x=x(end), **place)
+        return drawn
+
     return [
         where("isValid(datum.also_from)")
         .mark_rule(style="akv-also")
         .encode(x=x("also_from"), x2="also_to", **place),
+        # Outside the band: from where the systematic part ends to where the band begins, and the other way round.
+        where("isValid(datum.all_from)")
+        .mark_rule(style="akv-systematic")
+        .encode(x=x("all_from"), x2="from", **place),
+        where("isValid(datum.all_to)")
+        .mark_rule(style="akv-systematic")
+        .encode(x=x("to"), x2="all_to", **place),
+        *(
+            where(f"isValid(datum.{end})")
+            .mark_tick(style="akv-cap", orient="vertical")
+            .encode(x=x(end), **place)
+            for end in ("all_from", "all_to")
+        ),
         where("isValid(datum.from)").mark_rule(style="akv-band").encode(x=x("from"), x2="to", **place),
         rows.transform_flatten(["dots"]).mark_point(style="akv-small").encode(x=x("dots"), **place),
         # Ground inside an open diamond, so that a small dot under it does not close it.
@@ -160,10 +215,18 @@ def band_layers() -> list[alt.Chart]:
         where("!isValid(datum.value)")
         .mark_point(style="akv-dot", xOffset=16)
         .encode(x=alt.value("width"), **dot),
-        where("datum.open_low")
-        .mark_point(style="akv-open", shape="triangle-left", xOffset=4)
-        .encode(x=x("from"), **place),
-        where("datum.open_high")
-        .mark_point(style="akv-open", shape="triangle-right", xOffset=-4)
-        .encode(x=x("to"), **place),
+        at("datum.open_low", "from", "akv-open", shape="triangle-left", xOffset=4),
+        at("datum.open_high", "to", "akv-open", shape="triangle-right", xOffset=-4),
+        # Nobody knows how far beyond an end that is known.
+        at(
+            "datum.unsure && isValid(datum.from) && !datum.open_low",
+            "from",
+            "akv-query",
+            shape=QUERY,
+            xOffset=-8,
+        ),
+        at(
+            "datum.unsure && isValid(datum.to) && !datum.open_high", "to", "akv-query", shape=QUERY, xOffset=8
+        ),
+        at("datum.unsure && !isValid(datum.from)", "value", "akv-query", shape=QUERY, xOffset=13),
     ]

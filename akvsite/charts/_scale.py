@@ -95,5 +95,5 @@ def unit_of(estimates: Iterable[Estimate]) -> str:
 def band_values(estimates: Iterable[Estimate]) -> list[float | None]:
     """Every number that an axis must have room for."""
     known = [e for e in estimates if e.value is not None]
-    own = [number for e in known for number in (e.value, e.low, e.high, *e.dots)]
+    own = [n for e in known for n in (e.value, e.low, e.high, e.low_in_all, e.high_in_all, *e.dots)]
     return own + [number for e in known if e.also for number in (e.also.low, e.also.high)]

@@ -9,10 +9,10 @@ from typing import Any, Final
 import altair as alt
 from altair.utils import schemapi
 
-from akvsite.charts._drawing import MAX_ROWS, Drawing, Footer, Headline, Spec, several
+from akvsite.charts._drawing import MAX_ROWS, NOT_STATED, Drawing, Footer, Headline, Spec, several
 from akvsite.charts._form import HEIGHT, TICKS, filled
 from akvsite.charts._look import DARK, LIGHT, _colors, _config, _over
-from akvsite.charts._text import bare, broken, said, said_bare, shortened
+from akvsite.charts._text import bare, broken, over_drawing, said, said_bare, shortened
 from akvsite.errors import visible
 from akvsite.estimate import Estimate
 
@@ -57,6 +57,8 @@ ESTIMATE_COLUMNS: Final = (
     "value",
     "low",
     "high",
+    "systematic",
+    "systematic of",
     "unit",
     "n",
     "kind",
@@ -69,8 +71,13 @@ ESTIMATE_COLUMNS: Final = (
 
 
 def estimate_cells(estimate: Estimate) -> tuple[Any, ...]:
+    """One cell a column. A systematic part that is not known is said to be unknown; where there is none, nothing is."""
     e = estimate
-    return (e.value, e.low, e.high, e.unit, e.n, e.kind, e.method, e.scope, e.seen, e.use, e.refusal)
+    systematic = "unknown" if e.systematic is None else e.systematic if e.systematic_of else None
+    return (
+        *(e.value, e.low, e.high, systematic, e.systematic_of, e.unit),
+        *(e.n, e.kind, e.method, e.scope, e.seen, e.use, e.refusal),
+    )
 
 
 def sealed(
@@ -101,8 +108,8 @@ def sealed(
     title = shortened(question, 400)
     # Why no number has a band is in the printed line once.
     word = said_bare if bare([*estimates, *(e for _, e in headline)]) else said
-    lead = [f"{visible(name)} {word(estimate)}" for name, estimate in headline]
-    paragraphs = footer.paragraphs(estimates, notes, count)
+    lead = over_drawing(headline, word)
+    paragraphs = footer.paragraphs(estimates, notes, count, headline)
     printed = tuple(line for paragraph in paragraphs for line in broken(visible(paragraph)))
     child: Spec = filled(form, {TICKS: {}, **values})
     child["width"] = 560
@@ -147,10 +154,10 @@ def _completed(
     A file of numbers leaves its page as an image does; where a row does not say it itself, the footer does.
     """
     given = {
-        "seen": footer.seen or "not stated",
-        "use": footer.use or several((e.use for e in estimates), "uses") or "not stated",
+        "seen": footer.seen or NOT_STATED,
+        "use": footer.use or several((e.use for e in estimates), "uses") or NOT_STATED,
         "level": footer.looked,
-        "clock": footer.clock or "not stated",
+        "clock": footer.clocked(estimates),
     }
     places = {columns.index(name): text for name, text in given.items() if name in columns}
     added = {name: text for name, text in given.items() if name not in columns}

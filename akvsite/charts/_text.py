@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from akvsite.errors import visible
@@ -57,9 +58,32 @@ def said_bare(estimate: Estimate) -> str:
     """A number whose want of a band is explained elsewhere."""
     if estimate.value is None or estimate.low is not None or not estimate.refusal:
         return said(estimate)
-    beside = f"; {estimate.one_sided}" if estimate.one_sided else ""
-    return visible(f"{estimate.text().partition(' no band: ')[0]}, no band{beside}")
+    number, _, beside = estimate.text().partition(f" no band: {estimate.refusal}")
+    return visible(f"{number}, no band{beside}")
+
+
+#: Spaces at which no line breaks: before a dot between two parts, and within a comparison or a number with its unit.
+_KEPT: Final = re.compile(r" (?=·)|(?<=[<>]=) |(?<=\d) (?=(?:ns|us|ms|s|ppm|%)(?![^\s,;:)\]]))")
 
 
 def broken(text: str) -> list[str]:
-    return textwrap.wrap(text, LINE, break_on_hyphens=False) or [""]
+    """The lines of a text where nobody knows the width; the page's script breaks by the same rule for the width it has."""
+    kept = _KEPT.sub("\u00a0", text)
+    lines = textwrap.wrap(kept, LINE, break_on_hyphens=False) or [""]
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
+def parted(scope: str) -> str:
+    """A scope on the printed line, where semicolons stand between different things."""
+    return " · ".join(part for part in map(str.strip, scope.split(";")) if part)
+
+
+def over_drawing(headline: Iterable[tuple[str, Estimate]], word: Callable[[Estimate], str]) -> list[str]:
+    """The lines over a drawing: each number with its band and all of its scope; a rest that several share stands behind the last."""
+    numbers = list(headline)
+    rests = [parted(e.scope.partition(";")[2]) if e.low is not None else "" for _, e in numbers]
+    return [
+        f"{visible(name)} {word(estimate)}"
+        + (f" · {visible(rest)}" if rest and rest not in rests[at + 1 :] else "")
+        for at, ((name, estimate), rest) in enumerate(zip(numbers, rests, strict=True))
+    ]

@@ -36,13 +36,13 @@ def draw(
         for region in regions
     ]
     notes = [
-        "dashed hollow bar: time that no region accounts for",
+        "dashed hollow bar: time that no region accounts for" + _overlaps(regions),
         *charts.band_notes(data, estimates),
     ]
     return charts.sealed(
         _skeleton(),
         charts.band_fill(data, scale, axis),
-        {"rows": data},
+        {"rows": data, "zero": [] if scale.empty else [{"at": 0.0}]},
         question=question,
         headline=headline,
         footer=footer,
@@ -61,6 +61,12 @@ def draw(
     )
 
 
+def _overlaps(regions: Sequence[Region]) -> str:
+    """What a remainder below 0 says: it is drawn as it is, and never cut at 0."""
+    below = any((r.estimate.value or 0) < 0 for r in regions if not r.attributed)
+    return ", below 0 where regions add up to more than the step" if below else ""
+
+
 @charts.skeleton
 def _skeleton() -> list[alt.Chart]:
     rows = alt.Chart(alt.NamedData("rows"))
@@ -68,6 +74,8 @@ def _skeleton() -> list[alt.Chart]:
     rest = {channel: where for channel, where in bar.items() if channel != "color"}
     known = "isValid(datum.value)"
     return [
+        # Where bars begin: it is the axis's end unless the remainder is below it.
+        alt.Chart(alt.NamedData("zero")).mark_rule(style="akv-zero").encode(x=charts.band_x("at")),
         rows.transform_filter(f"{known} && datum.attributed").mark_bar(style="akv-bar").encode(**bar),
         rows.transform_filter(f"{known} && !datum.attributed")
         .mark_bar(style="akv-rest", filled=False)

@@ -18,7 +18,7 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
-from akvsite.charts import ESTIMATE_COLUMNS, Drawing, shortened
+from akvsite.charts import ESTIMATE_COLUMNS, Drawing, missing_parts, shortened
 from akvsite.errors import visible
 
 #: Rows of a chart's table on the page; the CSV file has all.
@@ -37,7 +37,9 @@ def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
     ``key`` names the chart on its page and its files: ``<data_dir>/<key>.js`` (``data_script``) and
     ``<data_dir>/<key>.csv`` (``csv_text``). ``data_dir`` is relative to the page as it is served, such as
     "../data/runs/r1". ``sql`` is the address of the question's SQL, relative to the page; empty where there is none.
+    A drawing whose printed line lacks a part is a ``ValueError``.
     """
+    _printed(drawing, key)
     base = f"{data_dir.rstrip('/')}/{key}"
     # As the page's script names its images: a file says which page it comes from.
     parts = [part for part in f"/{base}".split("/data/")[-1].split("/") if part not in ("", "..")]
@@ -95,6 +97,13 @@ def vega_version() -> str:
 def _vega_lite() -> str:
     """The version that Altair writes for, as "6.1"."""
     return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+
+
+def _printed(drawing: Drawing, key: str) -> None:
+    """No chart comes onto a page without its printed line."""
+    missing = missing_parts(drawing.spec.get("usermeta", {}).get("akv", {}).get("footer", ()))
+    if missing:
+        raise ValueError(f"the printed line of the chart {key!r} does not say: {', '.join(missing)}")
 
 
 def _text(text: object) -> str:

@@ -41,9 +41,8 @@ def draw(
     shown = slice(0, 2 if cut else 1)
     kept = [v for v in values[cut:] if v is not None]
     gaps = sum(value is None for value in values)
-    cut_note = f"{cut} cut at the start ({charts.visible(cut_why)})" if cut else "none cut at the start"
+    cut_note = f"{cut} cut, {charts.visible(cut_why)}" if cut else "none cut"
     gap_note = f", {gaps} missing and left as gaps" if gaps else ""
-    notes = [f"{len(kept)} samples kept, {cut_note}{gap_note}", *_bin_notes(bins, beyond, unit)]
     reach = f", from {written(min(kept), unit)} to {written(max(kept), unit)}" if kept else ""
     return charts.sealed(
         _skeleton(),
@@ -68,7 +67,8 @@ def draw(
         headline=headline,
         footer=footer,
         estimates=[estimate for _, estimate in headline],
-        notes=notes,
+        notes=_bin_notes(bins, beyond, unit),
+        count=f"n {len(kept)} ({cut_note}{gap_note})",
         summary=charts.told(
             question,
             headline,

@@ -29,7 +29,10 @@ def draw(
         charts.band_row(f"{decile} %", f"{decile} %", "", estimate, scale) for decile, estimate in deciles
     ]
     a, b = (charts.shortened(side, 30) for side in sides)
-    notes = [f"a row: that decile of {b} minus that decile of {a}", *charts.band_notes(data, estimates)]
+    notes = [
+        f"a row: that decile of {b} minus that decile of {a}{_at_once(estimates)}",
+        *charts.band_notes(data, estimates),
+    ]
     return charts.sealed(
         _skeleton(),
         charts.band_fill(data, scale, axis or f"{b} minus {a}"),
@@ -49,6 +52,16 @@ def draw(
         columns=("decile", *charts.ESTIMATE_COLUMNS),
         rows=[(decile, *charts.estimate_cells(estimate)) for decile, estimate in deciles],
     )
+
+
+def _at_once(estimates: Sequence[Estimate]) -> str:
+    """Whether the bands hold all together: one by one, some of nine would miss more often than 5 %."""
+    scopes = [e.scope for e in estimates if e.low is not None]
+    if not scopes:
+        return ""
+    if all("at once" in scope for scope in scopes):
+        return " · simultaneous band: all deciles at once"
+    return " · each band for its own decile, not for all at once"
 
 
 @charts.skeleton

@@ -15,6 +15,8 @@ from akvsite.estimate import Estimate, written
 #: Repeats sit on a few lanes in turn, so that equal ones can be told apart; the estimate has its own.
 _SEATS = ("0", "1", "2", "3")
 _BAND = "estimate"
+#: How far over the plot the names of references stand, in turn: two that are close would lie on each other.
+_ROWS = (-4, -19)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,10 @@ def draw(
                 for key, number, value in repeats
                 if value is not None and math.isfinite(value)
             ],
-            "references": [{"at": scale(value), "name": charts.visible(name)} for name, value in references],
+            "references": [
+                {"at": scale(value), "name": charts.visible(name), "row": row % len(_ROWS)}
+                for row, (name, value) in enumerate(references)
+            ],
         },
         question=question,
         headline=headline,
@@ -102,12 +107,14 @@ def draw(
         columns=("treatment", "repeat", *charts.ESTIMATE_COLUMNS),
         rows=[
             *(
-                (key, f"{number}", value, None, None, unit, 1, "repeat", *[""] * 5)
+                (key, f"{number}", value, None, None, None, "", unit, 1, "repeat", *[""] * 5)
                 for key, number, value in repeats
             ),
             *((key, "over repeats", *charts.estimate_cells(estimate)) for key, estimate in made),
         ],
-        config={"legend": {"offset": 26}} if references else None,
+        config={"legend": {"offset": 12 - _ROWS[min(len(references), len(_ROWS)) - 1]}}
+        if references
+        else None,
     )
 
 
@@ -126,8 +133,11 @@ def _skeleton() -> list[alt.Chart]:
     x, place = charts.band_x, charts.band_place()
     return [
         references.mark_rule(style="akv-neutral").encode(x=x("at")),
-        references.mark_text(style="akv-note", baseline="bottom", dy=-4).encode(
-            x=x("at"), y=alt.value(0), text="name:N"
+        *(
+            references.transform_filter(f"datum.row == {row}")
+            .mark_text(style="akv-note", baseline="bottom", dy=dy)
+            .encode(x=x("at"), y=alt.value(0), text="name:N")
+            for row, dy in enumerate(_ROWS)
         ),
         alt.Chart(alt.NamedData("repeats"))
         .mark_point(style="akv-sample")

@@ -55,12 +55,25 @@
 
   var pen = document.createElement("canvas").getContext("2d");
 
+  /* The words of a text, between which a line may break: not before a dot between two parts, nor within a comparison or
+     a number with its unit. */
+  function words(text) {
+    return text
+      .replace(/ ·/g, "\u00a0·")
+      .replace(/([<>]=) /g, "$1\u00a0")
+      .replace(/(\d) (?=(ns|us|ms|s|ppm|%)(?![^\s,;:)\]]))/g, "$1\u00a0")
+      .split(" ")
+      .map(function (word) {
+        return word.replace(/\u00a0/g, " ");
+      });
+  }
+
   /* The lines of a text in a width; a word that is wider than a line is broken. */
   function wrapped(text, font, width) {
     pen.font = font;
     var lines = [];
     var line = "";
-    text.split(" ").forEach(function (word) {
+    words(text).forEach(function (word) {
       var longer = line ? line + " " + word : word;
       if (pen.measureText(longer).width <= width) {
         line = longer;
@@ -209,6 +222,7 @@
       })
       .then(function () {
         figure.setAttribute("data-akv-scheme", document.body.getAttribute("data-md-color-scheme") || "");
+        figure.setAttribute("data-akv-width", width);
         figure.setAttribute("data-akv-drawn", "yes");
       })
       .catch(function (error) {

@@ -138,6 +138,51 @@ def axe_ids(page: Page) -> set[str]:
     return {violation["id"] for violation in Axe().run(page).response["violations"]}
 
 
+def assert_lines_apart(page: Page, least_px: float = 11) -> None:
+    """Every line of text that a chart shows lies within its SVG, is at least ``least_px`` high in type, and on no other.
+
+    Rows of a footer are parts of one text; each is measured for itself, as it is drawn.
+    """
+    found = page.evaluate(
+        """([figures, least]) => [...document.querySelectorAll(figures)].flatMap(f => {
+            const svg = f.querySelector('svg.marks'), all = svg.getBoundingClientRect(), found = [];
+            const scale = all.width / svg.width.baseVal.value;
+            const shown = t => { for (let e = t; e !== svg; e = e.parentNode) if (+getComputedStyle(e).opacity === 0) return false; return true; };
+            const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim() && shown(t));
+            const lines = texts.flatMap(t => t.querySelector('tspan') ? [...t.querySelectorAll('tspan')] : [t])
+                .filter(t => t.textContent.trim()).map(t => {
+                    const b = t.getBBox(), m = t.getScreenCTM();
+                    const at = [[b.x, b.y], [b.x + b.width, b.y + b.height]].map(([x, y]) =>
+                        [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
+                    const [x, y] = [0, 1].map(i => at.map(p => p[i]).sort((p, q) => p - q));
+                    return {text: t.textContent.trim().slice(0, 50), x, y, size: parseFloat(getComputedStyle(t).fontSize) * scale};
+                });
+            const say = (what, ...of) => found.push(`${f.dataset.akvKey}: ${what}: ${of.map(l => l.text).join(' | ')}`);
+            lines.forEach((l, at) => {
+                if (l.size < least) say(`${l.size} px`, l);
+                if (l.x[0] < all.left - 1 || l.x[1] > all.right + 1 || l.y[0] < all.top - 1 || l.y[1] > all.bottom + 1) say('outside', l);
+                lines.slice(at + 1).forEach(o => {
+                    const over = (a, b) => Math.min(a[1], b[1]) - Math.max(a[0], b[0]);
+                    if (over(l.x, o.x) > 1 && over(l.y, o.y) > 2.5) say('over each other', l, o);
+                });
+            });
+            if (!lines.length) found.push(f.dataset.akvKey + ': no text');
+            return found;
+        })""",
+        [FIGURES, least_px],
+    )
+    assert not found, f"text that cannot be read: {found}"
+
+
+def resize(page: Page, width: int) -> None:
+    """A window of another width, once each chart is drawn for it."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function(
+        f"""() => [...document.querySelectorAll('{FIGURES}')].every(f =>
+            Math.abs(f.dataset.akvWidth - f.querySelector('.akv-drawing').clientWidth) < 2)"""
+    )
+
+
 def use_scheme(page: Page, scheme: str) -> None:
     """Light ("default") or dark ("slate"), as the theme's own toggle leaves it."""
     page.evaluate("scheme => document.body.setAttribute('data-md-color-scheme', scheme)", scheme)

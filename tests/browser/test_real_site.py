@@ -53,6 +53,7 @@ def test_a_page_is_drawn_readable_and_keeps_to_itself(page: Page, real_address: 
             checks.assert_drawn(page)
             checks.assert_footers(page)
             checks.assert_no_overflow(page)
+            checks.assert_lines_apart(page)
             checks.assert_contrast(page)
     assert page.title() != "hit", "a name from a capture ran as a script"
     watch.assert_clean()
