@@ -16,11 +16,17 @@ interval, and its ends are extreme slopes between a floor and a ceiling.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Slots = NDArray[np.intp]
+#: Over so many parts of the range of slopes a band is made, at the least: see ``Roof``.
+FEWEST_PARTS = 4
+#: A constraint by less than this above what others imply is kept, ns: only rounding makes such a difference.
+NEAR_NS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +78,7 @@ class Pairs:
     floor: Points
     ceiling: Points
     #: How many floors are before each ceiling, at least one.
-    before: NDArray[np.intp]
+    before: Slots
 
     @classmethod
     def of(cls, floor: Points, ceiling: Points, *, also_at_one_place: bool) -> Pairs:
@@ -117,35 +123,76 @@ def possible_slopes(floor: Points, ceiling: Points, most: float) -> tuple[float,
     return lowest, highest
 
 
+def parts_of(lowest: float, highest: float) -> list[tuple[float, float]]:
+    """Four to nine parts of a range of slopes, as their ends; one where it is a single slope.
+
+    Inner ends are multiples of a power of two, so that the parts of a wider range are made of whole parts of a
+    narrower one, and a wider range never gives a narrower band.
+    """
+    if lowest >= highest:
+        return [(lowest, highest)]
+    step = 2.0 ** np.floor(np.log2((highest - lowest) / FEWEST_PARTS))
+    inner = step * np.arange(np.floor(lowest / step) + 1, np.ceil(highest / step))
+    return list(pairwise([lowest, *inner.tolist(), highest]))
+
+
 @dataclass(frozen=True, eq=False)
-class Roof:
-    """The least ceiling at any place: cones with the rates ``falling`` to the left and ``rising`` to the right.
+class Cones:
+    """The least ceiling at any place, where rates are from ``falling`` to ``rising``.
 
     ``U(x) = min(min over x_i <= x of u_i + rising (x - x_i), min over x_i >= x of u_i - falling (x_i - x))``, of which
-    the two inner minima are kept: one running minimum from each side.
+    the two inner minima are kept: one running minimum from each side, with one more for places beyond the ends.
+    """
+
+    from_left: Floats
+    from_right: Floats
+    falling: float
+    rising: float
+
+    @classmethod
+    def of(cls, ceiling: Points, falling: float, rising: float) -> Cones:
+        from_left = np.minimum.accumulate(ceiling.y - rising * ceiling.x)
+        from_right = np.minimum.accumulate((ceiling.y - falling * ceiling.x)[::-1])[::-1]
+        return cls(
+            np.concatenate(([np.inf], from_left)), np.concatenate((from_right, [np.inf])), falling, rising
+        )
+
+    def at(self, x: Floats, up_to: Slots | slice, from_: Slots | slice) -> Floats:
+        """At ``x`` (n,), which has so many ceilings up to it, and the first of those from it on."""
+        return np.minimum(self.from_left[up_to] + self.rising * x, self.from_right[from_] + self.falling * x)
+
+
+def needed(ceiling: Points, falling: float, rising: float) -> Points:
+    """Those that the others do not imply where rates are from ``falling`` to ``rising``, or within: often a few."""
+    cones = Cones.of(ceiling, falling, rising)
+    # Each place has itself on both sides.
+    own = ceiling.y <= cones.at(ceiling.x, slice(1, None), slice(None, -1)) + NEAR_NS
+    return Points(ceiling.x[own], ceiling.y[own])
+
+
+@dataclass(frozen=True, eq=False)
+class Roof:
+    """The most that a clock can be at any place: for each part of the range of ``s`` its cones, and of these the highest.
+
+    Within a part, a ceiling before ``x`` takes the greatest ``s`` and one after it the least, which is more than one
+    clock can do; the more parts, the less is given away.
     """
 
     x: Floats
-    from_left: Floats
-    from_right: Floats
-    rising: float
-    falling: float
+    parts: tuple[Cones, ...]
 
     @classmethod
-    def of(cls, ceiling: Points, falling: float, rising: float) -> Roof:
-        from_left = np.minimum.accumulate(ceiling.y - rising * ceiling.x)
-        from_right = np.minimum.accumulate((ceiling.y - falling * ceiling.x)[::-1])[::-1]
-        # One more at each end, for places that have no ceiling on one side.
-        return cls(
-            ceiling.x,
-            np.concatenate(([np.inf], from_left)),
-            np.concatenate((from_right, [np.inf])),
-            rising,
-            falling,
-        )
+    def of(cls, ceiling: Points, lowest: float, highest: float, wander: float) -> Roof:
+        """Over ceilings, for ``s`` from ``lowest`` to ``highest``."""
+        few = needed(ceiling, lowest - wander, highest + wander)
+        parts = (Cones.of(few, low - wander, high + wander) for low, high in parts_of(lowest, highest))
+        return cls(few.x, tuple(parts))
 
     def at(self, x: Floats) -> Floats:
         """The height at ``x`` (n,), any order; ``inf`` where there is no ceiling at all."""
-        after = np.searchsorted(self.x, x, side="right")
-        before = np.searchsorted(self.x, x, side="left")
-        return np.minimum(self.from_left[after] + self.rising * x, self.from_right[before] + self.falling * x)
+        up_to = np.searchsorted(self.x, x, side="right")
+        from_ = np.searchsorted(self.x, x, side="left")
+        height = self.parts[0].at(x, up_to, from_)
+        for part in self.parts[1:]:
+            np.maximum(height, part.at(x, up_to, from_), out=height)
+        return height

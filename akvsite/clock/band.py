@@ -15,9 +15,9 @@ device stamped ``x`` happened at ``x + y(x)`` on the host's clock. ``y`` is not 
 - One counter stamps all of the device's times, and brackets are true: the host's clock was read before and after.
 
 Where no clock meets all of that, the constraints are *inconsistent*, and no time is converted. Which slopes ``s`` are
-possible is found exactly; so is whether there is any, and the least wander at which there would be. The band at ``x`` is
-then made from the least and the greatest possible ``s``: it contains every possible clock, and is a little wider than the
-narrowest band that does, since it lets ``s`` differ from one constraint to the next.
+possible is found exactly; so is whether there is any, and the least wander at which there would be. The band is then made
+for a few parts of the range of ``s``, and holds all of theirs: it contains every possible clock, and is a little wider
+than the narrowest band that does, since within a part it lets ``s`` differ from one constraint to the next.
 
 Times are integers up to 63 bits; origins are subtracted before anything becomes a float, so that nothing is lost while
 a capture spans less than 2**53 ns (104 days). Sorting is all that takes more than linear time.
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from akvsite.clock._blind import Gap, most_and_least
-from akvsite.clock._sweep import Floats, Points, Roof, ceilings, cross, floors, possible_slopes
+from akvsite.clock._sweep import Floats, Points, Roof, ceilings, cross, floors, needed, possible_slopes
 from akvsite.clock.constraints import Constraints, Times, origin_of, since, times_of
 
 #: Most that the two rates differ, parts in a million: crystals and what adjusts them stay far within.
@@ -114,21 +114,24 @@ def feasible(
     Raises ``ValueError`` where slope or wander is negative or not finite.
     """
     _check_rates(slope_ppm, wander_ppm)
+    slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
     known = _Known.of(constraints)
-    lowest, highest, least_ppm = _slopes(known.floor, known.ceiling, slope_ppm)
+    few = known.needed(slope + wander)
+    lowest, highest, least_ppm = _slopes(few.floor, few.ceiling, slope_ppm)
     consistent = least_ppm <= wander_ppm
     ceiling = floor = None
     if consistent:
-        slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
         lowest, highest = max(lowest - wander, -slope), min(highest + wander, slope)
         if lowest > highest:  # by rounding, where one slope is left
             lowest = highest = (lowest + highest) / 2
-        falling, rising = lowest - wander, highest + wander
-        if len(known.ceiling):
-            ceiling = Roof.of(known.ceiling, falling, rising)
-        if len(known.floor):
-            # Upside down, a floor is a ceiling and rates change sign.
-            floor = Roof.of(known.floor.upside_down(), -rising, -falling)
+        if len(few.ceiling):
+            ceiling = Roof.of(few.ceiling, lowest, highest, wander)
+        if len(few.floor):
+            # Upside down, a floor is a ceiling and slopes change sign.
+            floor = Roof.of(few.floor.upside_down(), -highest, -lowest, wander)
+    else:
+        # What was left out is implied by the rest within the stated rates alone.
+        least_ppm = _slopes(known.floor, known.ceiling, slope_ppm)[2]
     return Band(
         consistent=consistent,
         bounded=len(known.ceiling) > 0 and len(known.floor) > 0,
@@ -172,7 +175,10 @@ def blind_range(
     slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
     together = _Known.of(readings.with_(causality))
     lowest, highest = -slope, slope
-    parts = [_Known.of(part, together.first_ns, together.around_ns) for part in (readings, causality)]
+    parts = [
+        _Known.of(part, together.first_ns, together.around_ns).needed(slope + wander)
+        for part in (readings, causality)
+    ]
     for part in parts:
         low, high, least_ppm = _slopes(part.floor, part.ceiling, slope_ppm)
         lowest, highest = max(lowest, low - wander), min(highest, high + wander)
@@ -211,6 +217,11 @@ class _Known:
             first,
             around,
         )
+
+    def needed(self, rate: float) -> _Known:
+        """Those that say anything about clocks whose rate is within ``-rate`` and ``rate``."""
+        floor = needed(self.floor.upside_down(), -rate, rate).upside_down()
+        return _Known(floor, needed(self.ceiling, -rate, rate), self.first_ns, self.around_ns)
 
 
 def _slopes(floor: Points, ceiling: Points, slope_ppm: float) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from akvsite.clock import Resolution, resolution, ticks_between, unwrapped
+from akvsite.clock import UNITS, Resolution, Unit, resolution, ticks_between, unwrapped
 
 HZ = Resolution(19_200_000, "cycles a second")
 ROUNDED = Resolution(52, "ns a tick")
@@ -55,6 +55,27 @@ def test_what_was_wrapped_is_unwrapped(bits: int, data: st.DataObject) -> None:
 @given(st.integers(1, 10**12), st.integers(0, 2**63 - 1))
 def test_conversion_is_exact_to_half_a_nanosecond(hz: int, ticks: int) -> None:
     assert abs(Resolution(hz, "cycles a second").ns(ticks) - Fraction(ticks * 10**9, hz)) <= Fraction(1, 2)
+
+
+@given(
+    st.integers(1, 10**12),
+    st.sampled_from(UNITS),
+    st.lists(st.integers(-(2**40), 2**40) | st.integers(0, 2**62)),
+)
+def test_many_ticks_are_converted_as_one_is(value: int, unit: Unit, ticks: list[int]) -> None:
+    clock = Resolution(value, unit)
+    ns = [clock.ns(tick) for tick in ticks]
+    if all(abs(each) < 2**62 for each in ns):
+        assert clock.ns_of(np.array(ticks, np.int64)).tolist() == ns
+    elif any(abs(each) > 2**63 for each in ns):
+        with pytest.raises(ValueError, match="63 bits"):
+            clock.ns_of(np.array(ticks, np.int64))
+
+
+def test_a_half_goes_to_the_even_nanosecond() -> None:
+    two_a_tick = Resolution(2 * 10**9, "cycles a second")
+    assert two_a_tick.ns_of(np.array([1, 3, 5, -1, -3])).tolist() == [0, 2, 2, 0, -2]
+    assert HZ.ns_of(np.array([], np.int64)).tolist() == []
 
 
 def test_what_cannot_be_a_counter_is_refused() -> None:
