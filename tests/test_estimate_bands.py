@@ -114,7 +114,7 @@ def test_quantile_is_the_written_formula(n: int, terms: int, t: float, p: Fracti
     assert band(made) == quantile_by_hand(series.tolist(), p, terms, t)
     assert made.method == f"order statistics, EWC B={terms}"
     assert (made.n, made.refusal, made.scope) == (n, "", "this run only; between runs: unknown (1 run)")
-    assert made.assumes == "steady series after the cut, phi <= 0.95"
+    assert made.assumes == f"steady series after the cut, phi <= {0.8 if n < 500 else 0.95}"
 
 
 def test_p99_from_5000_on_has_four_cosines() -> None:
@@ -414,7 +414,7 @@ def test_requests_have_four_cosines_at_any_count() -> None:
     series = steps(5000)
     made = est.request_quantile(series, 0.5, unit="ns", concurrency=8)
     assert band(made) == quantile_by_hand(series.tolist(), Fraction(1, 2), 4, T_4)
-    assert made.assumes == "completion order; steady series after the cut, phi <= 0.95"
+    assert made.assumes.startswith("completion order") and "one round in flight" in made.assumes
 
 
 def test_an_end_beyond_the_sample_is_unbounded() -> None:

@@ -13,7 +13,7 @@ good.
 """
 
 from akvsite.estimators._bounds import student_t
-from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN, STEADY, STEADY_MEAN
+from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN
 from akvsite.estimators.history import FEWEST_IN_HISTORY, with_history
 from akvsite.estimators.looking import LoopRun, added_time, growth, plain_time
 from akvsite.estimators.one_run import (
@@ -49,8 +49,6 @@ __all__ = [
     "FEWEST_SAMPLES",
     "FEWEST_SAMPLES_P99",
     "ONE_RUN",
-    "STEADY",
-    "STEADY_MEAN",
     "STEP",
     "UNATTRIBUTED",
     "LoopRun",

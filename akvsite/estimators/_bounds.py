@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from akvsite.estimate import Estimate, unknown
-from akvsite.estimators._rules import ONE_RUN, STEADY_MEAN, terms_for, too_few
+from akvsite.estimators._rules import ONE_RUN, steady_mean, terms_for, too_few
 from akvsite.estimators._samples import Floats, Series, dots_of, offsets
 from akvsite.estimators.systematic import of_difference, of_ratio
 
@@ -78,7 +78,7 @@ def means(rows: Series, unit: str, cut: int) -> list[Estimate]:
     spreads = student_t(0.95, terms) * np.sqrt(ewc(scaled, terms) / n)
     method = f"mean, EWC-t B={terms}"
     return [
-        Estimate(v, v - half, v + half, n, unit, method, scope=ONE_RUN, assumes=STEADY_MEAN, cut=cut)
+        Estimate(v, v - half, v + half, n, unit, method, scope=ONE_RUN, assumes=steady_mean(n), cut=cut)
         for v, half in zip(
             values, (size * float(s) for size, s in zip(sizes, spreads, strict=True)), strict=True
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from akvsite.estimate import Estimate, unknown, written
 from akvsite.estimators._bounds import ewc, student_t
-from akvsite.estimators._rules import FEWEST_SAMPLES, ONE_RUN, ROUNDING, STEADY, beyond_p95, percentile
+from akvsite.estimators._rules import FEWEST_SAMPLES, ONE_RUN, ROUNDING, beyond_p95, percentile, steady
 from akvsite.estimators._samples import Series, dots_of
 
 
@@ -75,7 +75,7 @@ def quantiles(rows: Series, p: float, unit: str, terms: int, why: str, cut: int)
     ranks = ranks_of(rows, p, terms, 0.95)
     method = f"order statistics, EWC B={terms}"
     return [
-        Estimate(*ranks.ends(row), n, unit, method, scope=ONE_RUN, assumes=STEADY, cut=cut)
+        Estimate(*ranks.ends(row), n, unit, method, scope=ONE_RUN, assumes=steady(n), cut=cut)
         for row in range(len(rows))
     ]
 

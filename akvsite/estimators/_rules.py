@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 ONE_RUN = "this run only; between runs: unknown (1 run)"
-STEADY = "steady series after the cut, phi <= 0.95"
-STEADY_MEAN = f"{STEADY}, no rare bursts"
 FEWEST_SAMPLES = 200
-
-
 FEWEST_SAMPLES_P99 = 5000
-
-
+#: Below this a correlation of 0.95 leaves so few independent steps that bands of 95 % held in 90 to 94 %.
+_FEWEST_FOR_PHI_095 = 500
 ROUNDING = 1e-9  # 1000 * 0.95 is 950, whatever the float product says
 
 
@@ -23,6 +19,15 @@ def terms_for(n: int, p: float = 0.5) -> int:
     if n < 2000 or beyond_p95(p):
         return 4
     return 6 if n < 5000 else 8
+
+
+def steady(n: int) -> str:
+    """What the band of one run assumes of its ``n`` steps: the correlations over which it was calibrated."""
+    return f"steady series after the cut, phi <= {0.95 if n >= _FEWEST_FOR_PHI_095 else 0.8}"
+
+
+def steady_mean(n: int) -> str:
+    return f"{steady(n)}, no rare bursts"
 
 
 def percentile(p: float) -> str:

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 from akvsite.estimate import Estimate, unknown
 from akvsite.estimators._bounds import mean_of, means
 from akvsite.estimators._ranks import quantiles
-from akvsite.estimators._rules import STEADY, terms_for, too_few
+from akvsite.estimators._rules import terms_for, too_few
 from akvsite.estimators._samples import checked, exact_difference, one_series
 
 FEWEST_ROUNDS = 50
 UNATTRIBUTED = "unattributed"
 STEP = "step"
 TimeUnit = Literal["ns", "us", "ms", "s"]
+_STEADY_REQUESTS = "completion order, steady after the cut, phi <= 0.8 from one round in flight to the next"
 _SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
 
@@ -31,8 +32,8 @@ def quantile(samples: ArrayLike, p: float, *, unit: str, cut: int = 0) -> Estima
     constant. An end outside the sample is unbounded.
 
     No band for n < 200, for p99 with n < 5000, and beyond p99, where nothing was calibrated. Value and ends
-    of integer samples are exact integers. Assumes a steady series after the cut, with a correlation of neighbouring
-    steps of at most 0.95. Sources: Woodruff, "Confidence intervals for medians and other position measures", JASA
+    of integer samples are exact integers. Assumes a steady series after the cut, with a correlation phi of
+    neighbouring steps of at most 0.95, below 500 steps of at most 0.8. Sources: Woodruff, "Confidence intervals for medians and other position measures", JASA
     47, 1952 (a band for the share, carried over to the quantile); Lazarus, Lewis, Stock and Watson, JBES 36(4), 2018
     (EWC).
 
@@ -57,7 +58,9 @@ def request_quantile(
 
     Requests in flight together share their waiting, so no band is given where requests / concurrency < 50, or
     for fewer than 200 requests, or for p99 of fewer than 5000; and none where ``concurrency`` is None, which is
-    "not declared". Assumes a steady series in completion order, phi <= 0.95. Sources: as ``quantile``.
+    "not declared". Assumes a series that is steady in completion order. Requests in flight together (a round) may
+    share their waiting wholly, and a round may lean on the one before with a correlation of up to 0.8. Sources: as
+    ``quantile``.
     """
     if concurrency is not None and not concurrency > 0:
         raise ValueError(f"concurrency is above 0, not {concurrency}")
@@ -69,13 +72,13 @@ def request_quantile(
     elif not why and n / concurrency < FEWEST_ROUNDS:
         why = f"requests / concurrency {n / concurrency:.4g} < {FEWEST_ROUNDS}"
     made = quantiles(series[None, :], p, unit, 4, why, cut)[0]
-    return made if made.value is None else replace(made, assumes=f"completion order; {STEADY}")
+    return made if made.value is None else replace(made, assumes=_STEADY_REQUESTS)
 
 
 def mean(samples: ArrayLike, *, unit: str, cut: int = 0) -> Estimate:
     """The mean over the steps of one run, with a t band on its EWC long-run variance; no band for n < 200.
 
-    Assumes a steady series after the cut, phi <= 0.95, and no rare bursts: a mean follows its largest samples, and
+    Assumes a steady series after the cut, phi as for ``quantile``, and no rare bursts: a mean follows its largest samples, and
     where bursts of spikes are rare (a handful a run) its band covers less than it says. The quantiles do not suffer
     from this. Source: Lazarus, Lewis, Stock and Watson, JBES 36(4), 2018.
     """

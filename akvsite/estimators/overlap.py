@@ -18,8 +18,8 @@ def overlap_triples(copy_alone: ArrayLike, compute_alone: ArrayLike, both: Array
     Times above 0, in any one unit. The band is t with k - 1 degrees on the linearised triples z = f_c Tc +
     f_k Tk - Tb / min(Tc, Tk) (delta method; f_c, f_k the slopes of f at the means). f is 0 where they take
     turns and 1 where the shorter hides wholly; it is never clipped, since at a truth of 1 half of all
-    estimates exceed it. Assumes that triples are interleaved and independent, and that one of the two is the shorter
-    throughout: where they are as long as each other, which is the shorter is itself drawn by chance. Source: the
+    estimates exceed it. Assumes that triples are interleaved and independent, and that
+    their noise is small beside their times. Source: the
     delta method for ratios (Cochran, "Sampling Techniques", 3rd edition, 1977, chapter 6).
     """
     sides = [one_series(side).astype(np.float64) for side in (copy_alone, compute_alone, both)]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from akvsite.estimate import Estimate, unknown
 from akvsite.estimators._bounds import mover, over_units
 from akvsite.estimators._ranks import rank_of, ranks_of
-from akvsite.estimators._rules import STEADY, percentile, terms_for, too_few
+from akvsite.estimators._rules import percentile, steady, terms_for, too_few
 from akvsite.estimators._samples import Series, exact_difference, side_runs
 
 DECILES = tuple(tenth / 10 for tenth in range(1, 10))
@@ -50,7 +50,7 @@ def _shift_of_two(a: Series, b: Series, p: float, unit: str, confidence: float) 
         unit,
         f"shift of {percentile(p)}: order statistics, EWC B={terms}, MOVER, Bonferroni over 9",
         scope="these two runs only, nine deciles at once; between runs: unknown (1 run a side)",
-        assumes=STEADY,
+        assumes=steady(min(len(a), len(b))),
     )
     why = too_few(min(len(a), len(b)), p)
     return replace(made, low=None, high=None, refusal=why) if why else made

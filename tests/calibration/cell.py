@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Cell(NamedTuple):
     """``got`` in ``unit`` for one case of a grid, and the range (both ends included) in which it must lie.
 
-    ``stated`` is None for a case in which the method is known not to hold: what it really gets is printed.
+    ``stated`` is None for a case in which the method is known not to hold: what it really gets is printed. ``of`` is
+    the number of trials that ``got`` is a share of; 0 where it is no share.
     """
 
     grid: str
@@ -16,6 +17,7 @@ class Cell(NamedTuple):
     got: float
     stated: tuple[float, float] | None
     unit: str = "%"
+    of: int = 0
 
     @property
     def inside(self) -> bool:

@@ -78,6 +78,31 @@ def triples(
     )
 
 
+#: One run in five 10 % higher.
+TWO_MODES_MEAN = 1.02
+
+
+def two_modes(rng: np.random.Generator, repeats: int, k: int) -> Floats:
+    """(repeats, k) statistics of runs that land in one of two modes."""
+    return np.where(rng.random((repeats, k)) < 0.2, 1.1, 1.0) + 0.005 * rng.standard_normal((repeats, k))
+
+
+def requests(
+    rng: np.random.Generator, repeats: int, concurrency: int, rounds: int, shared: float, carried: float = 0.0
+) -> Floats:
+    """(repeats, rounds * concurrency) latencies in completion order: in each round the short ones first.
+
+    Each is a normal of its own (sd 1) and the waiting of its round (normal, sd ``shared``), an AR(1) over rounds.
+    """
+    waiting = shared * runs(rng, repeats, rounds, carried)
+    own = np.sort(rng.standard_normal((repeats, rounds, concurrency)), axis=2)
+    return (waiting[:, :, None] + own).reshape(repeats, -1)
+
+
+def true_request_quantile(p: float, shared: float) -> float:
+    return true_quantile(p) * math.hypot(1, shared)
+
+
 def _spiked(rng: np.random.Generator, repeats: int, n: int, spikes: Spikes) -> NDArray[np.bool_]:
     if spikes == "iid":
         return rng.random((n, repeats)) < SPIKE_SHARE
