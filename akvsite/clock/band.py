@@ -116,8 +116,7 @@ def feasible(
     _check_rates(slope_ppm, wander_ppm)
     slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
     known = _Known.of(constraints)
-    few = known.needed(slope + wander)
-    lowest, highest, least_ppm = _slopes(few.floor, few.ceiling, slope_ppm)
+    few, lowest, highest, least_ppm = _possible(known, slope_ppm, wander_ppm)
     consistent = least_ppm <= wander_ppm
     ceiling = floor = None
     if consistent:
@@ -129,9 +128,6 @@ def feasible(
         if len(few.floor):
             # Upside down, a floor is a ceiling and slopes change sign.
             floor = Roof.of(few.floor.upside_down(), -highest, -lowest, wander)
-    else:
-        # What was left out is implied by the rest within the stated rates alone.
-        least_ppm = _slopes(known.floor, known.ceiling, slope_ppm)[2]
     return Band(
         consistent=consistent,
         bounded=len(known.ceiling) > 0 and len(known.floor) > 0,
@@ -153,8 +149,7 @@ def least_wander(constraints: Constraints, *, slope_ppm: float = SLOPE_PPM) -> f
     an upper one, which no wander mends. It is a lower bound of what the clock really did, no estimate of it.
     """
     _check_rates(slope_ppm, 0.0)
-    known = _Known.of(constraints)
-    return _slopes(known.floor, known.ceiling, slope_ppm)[2]
+    return _possible(_Known.of(constraints), slope_ppm, WANDER_PPM)[3]
 
 
 def blind_range(
@@ -222,6 +217,16 @@ class _Known:
         """Those that say anything about clocks whose rate is within ``-rate`` and ``rate``."""
         floor = needed(self.floor.upside_down(), -rate, rate).upside_down()
         return _Known(floor, needed(self.ceiling, -rate, rate), self.first_ns, self.around_ns)
+
+
+def _possible(known: _Known, slope_ppm: float, wander_ppm: float) -> tuple[_Known, float, float, float]:
+    """The constraints that matter within these rates, and of them ``_slopes``; the least wander is that of all."""
+    few = known.needed((slope_ppm + wander_ppm) * _PPM)
+    lowest, highest, least_ppm = _slopes(few.floor, few.ceiling, slope_ppm)
+    if least_ppm > wander_ppm:
+        # What was left out is implied by the rest within the stated rates, and not beyond.
+        least_ppm = _slopes(known.floor, known.ceiling, slope_ppm)[2]
+    return few, lowest, highest, least_ppm
 
 
 def _slopes(floor: Points, ceiling: Points, slope_ppm: float) -> tuple[float, float, float]:

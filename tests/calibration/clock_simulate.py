@@ -9,12 +9,12 @@ device's are nanoseconds since a start long before, from ticks.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from akvsite.clock import Constraints, Resolution, unwrapped
+from akvsite.clock import Band, Constraints, Resolution, unwrapped
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,6 +29,10 @@ Fault = Literal[
     "half of the brackets 20 us late",
 ]
 
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+
+#: What floats lose in the truth itself.
+FLOAT_NS = 1e-3
 EPOCH_NS = 1_770_000_000_123_456_789
 SLOPE_PPM, WANDER_PPM = 200.0, 2.0
 CLOCKS = (Resolution(19_200_000, "cycles a second"), Resolution(12_000_000, "cycles a second"))
@@ -38,7 +42,7 @@ BOOT_TICKS = 12 * 10**9
 
 @dataclass(frozen=True)
 class Plan:
-    """What a capture is like; times in ns."""
+    """What a capture is like: a minute, ten readings a second and a thousand kernels, unless said otherwise; ns."""
 
     span: float = 60e9
     readings: int = 600
@@ -46,6 +50,8 @@ class Plan:
     #: Most that the rate really strays from its mean, ppm.
     wander: float = WANDER_PPM
     pieces: int = 12
+    #: The share of kernels for whose end a host call waits.
+    waits: float = 0.25
     clock: Resolution = CLOCKS[0]
 
 
@@ -87,14 +93,19 @@ class Capture:
     def constraints(self, resolution: Resolution | None = None) -> Constraints:
         return self.readings(resolution).with_(self.causality(resolution))
 
-    def times(self, count: int) -> tuple[Ints, Ints]:
-        """``count`` device times, ns, from a little before the first event to a little after the last, and the truth.
-
-        The second is how far the host's clock is ahead there less ``EPOCH_NS``, to the nearest nanosecond below.
+    def times(self, count: int) -> tuple[Ints, Floats]:
+        """``count`` device times, ns, from a little before the first event to a little after the last, and the truth:
+        how far the host's clock is ahead there, less ``EPOCH_NS``.
         """
         boot = int(self.plan.clock.ns_of(np.array([BOOT_TICKS]))[0])
         x = np.linspace(-0.01 * self.plan.span, 1.01 * self.plan.span, count).round()
-        return x.astype(np.int64) + boot, np.floor(self.truth.ahead(x)).astype(np.int64) - boot
+        return x.astype(np.int64) + boot, self.truth.ahead(x) - boot
+
+    def holds_truth(self, band: Band, count: int) -> bool:
+        """Whether the band holds the truth at all of ``count`` times."""
+        x, truth = self.times(count)
+        low, high = band.of(x, less_ns=EPOCH_NS)
+        return bool(((low <= truth + FLOAT_NS) & (truth <= high + FLOAT_NS)).all())
 
 
 def any_plan(rng: np.random.Generator) -> Plan:
@@ -128,7 +139,7 @@ def capture(rng: np.random.Generator, plan: Plan, truth: Truth | None = None) ->
     inside = rng.random(plan.readings)
     start = np.sort(rng.random(plan.kernels)) * plan.span * 0.999
     end = np.minimum(start + rng.lognormal(11, 1.5, plan.kernels), plan.span)
-    waited = end[rng.random(plan.kernels) < 0.25]
+    waited = end[rng.random(plan.kernels) < plan.waits]
     return Capture(
         plan,
         truth,
@@ -153,20 +164,20 @@ def faulty(rng: np.random.Generator, plan: Plan, fault: Fault) -> Constraints:
     """The constraints of a capture with one fault in it."""
     if fault.startswith("slew"):
         added = 5e-6 if fault == "slew of 5 ppm" else 500e-6
-        return capture(rng, plan, _slewed(rng, plan, added * rng.choice([-1, 1]))).constraints()
+        return capture(rng, plan, slewed(rng, plan, added * rng.choice([-1, 1]))).constraints()
     if fault == "jump of 10 us":
         return capture(rng, plan, _jumped(rng, plan, 1e4 * rng.choice([-1, 1]))).constraints()
     made = capture(rng, plan)
     if fault == "52 ns a tick for 52.083":
         return made.constraints(Resolution(52, "ns a tick"))
     if fault == "missed wrap of 32 bits":
-        return _wrapped(rng, made).constraints()
+        return wrapped(rng, made).constraints()
     late = {"readings 20 us late": 20_000, "readings 20 us early": -20_000}.get(fault)
     shift = 20_000 * (rng.random(plan.readings) < 0.5) if late is None else late
     return replace(made, before=made.before + shift, after=made.after + shift).constraints()
 
 
-def _slewed(rng: np.random.Generator, plan: Plan, rate: float) -> Truth:
+def slewed(rng: np.random.Generator, plan: Plan, rate: float) -> Truth:
     """A third of the capture at another rate."""
     truth = truth_of(rng, plan)
     begin = rng.uniform(0.1, 0.55) * plan.span
@@ -181,17 +192,17 @@ def _jumped(rng: np.random.Generator, plan: Plan, by: float) -> Truth:
     return Truth(x, truth.ahead(x) + by * (x > at))
 
 
-def _wrapped(rng: np.random.Generator, made: Capture) -> Capture:
-    """The counter wraps within the capture, and whoever reads it takes its bits as they are."""
+def wrapped(rng: np.random.Generator, made: Capture) -> Capture:
+    """The counter wraps within the capture, and who reads it takes its 32 bits as they are."""
     last = int(made.ticks.max() - BOOT_TICKS)
     offset = 2**32 - int(rng.uniform(0.1, 0.9) * last) - BOOT_TICKS
     sides = {side: (getattr(made, side) + offset) % 2**32 for side in ("ticks", "starts", "ends")}
     return replace(made, **sides)
 
 
-def unwrapped_again(made: Capture) -> Ints:
-    """The ticks of a wrapped capture's readings since the first, by ``unwrapped``."""
-    return unwrapped(made.ticks.astype(np.uint64), 32)
+def unwrapped_again(made: Capture) -> Constraints:
+    """The readings of a wrapped capture, unwrapped."""
+    return replace(made, ticks=unwrapped(made.ticks.astype(np.uint64), 32)).readings()
 
 
 def _ticks(x: Floats, plan: Plan) -> Ints:
