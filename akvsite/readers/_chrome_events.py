@@ -62,6 +62,7 @@ class Args(msgspec.Struct, gc=False):
     l0_queue: Any = msgspec.field(default=None, name="l0 queue")
     appended: Any = None
     submitted: Any = None
+    id: Any = None
     name: Any = None
     labels: Any = None
 

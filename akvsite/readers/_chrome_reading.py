@@ -23,6 +23,9 @@ from akvsite.reading import BATCH_ROWS, Counted, Ending, Part, Rejected, Rows
 class Reading:
     """One file; a format says what is beside the events, and what rows still need once all were seen."""
 
+    #: Whether the process of each row is stated by the file.
+    owned = False
+
     def __init__(self, path: Path, block: int, chunk: int, builder: Builder) -> None:
         self._path = path
         self._blocks = Blocks(path, block)
@@ -75,7 +78,7 @@ class Reading:
             yield self._part(table, waiting)
 
     def _part(self, table: str, waiting: list[pa.Table]) -> Rows:
-        return Rows(table, pa.concat_tables(waiting))
+        return Rows(table, pa.concat_tables(waiting), owned=self.owned)
 
     def counts(self) -> Iterator[Part]:
         for (what, fate), count in sorted(self._builder.counts.items()):

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +22,7 @@ import pyarrow.compute as pc
 
 from akvsite.escape import escape_text
 from akvsite.readers import _chrome_words as words
+from akvsite.readers._chrome_head import by_unitrace, is_chrome_trace
 from akvsite.readers._chrome_json import CHUNK, Beside
 from akvsite.readers._chrome_reading import Reading
 from akvsite.readers._chrome_rows import BAD_TIME, Builder
@@ -30,9 +30,6 @@ from akvsite.readers._chrome_values import MOST, Processes, whole
 from akvsite.readers._head import BLOCK
 from akvsite.reading import Fact, Part, Process, Rejected
 
-_EVENTS_KEY = re.compile(rb'"traceEvents"\s*:')
-_PHASE_KEY = re.compile(rb'"ph"\s*:\s*"')
-_LIST_OF_OBJECTS = re.compile(rb"\[\s*(?:\{|\]\s*$)")
 _TIMES = ("start_ns", "end_ns", "at_ns")
 
 
@@ -50,14 +47,7 @@ class Kineto:
     def sniff(self, head: bytes, path: Path) -> bool:
         if not head:
             return path.name.endswith((".json", ".json.gz"))
-        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        if text.startswith(b"{"):
-            return _EVENTS_KEY.search(head) is not None or (
-                b'"deviceProperties"' in head and b'"schemaVersion"' in head
-            )
-        return _LIST_OF_OBJECTS.match(text) is not None and (
-            _PHASE_KEY.search(text) is not None or b"{" not in text
-        )
+        return is_chrome_trace(head) and not by_unitrace(head)
 
     def read(self, path: Path) -> Iterator[Part]:
         reading = _Reading(path, self._block, self._chunk)
