@@ -167,27 +167,35 @@ def blind_range(
     ``ValueError`` where readings or causality are inconsistent in themselves, or no constant makes them agree.
     """
     _check_rates(slope_ppm, wander_ppm)
-    slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
     together = _Known.of(readings.with_(causality))
-    lowest, highest = -slope, slope
-    parts = [
-        _Known.of(part, together.first_ns, together.around_ns).needed(slope + wander)
+    read, causal = (
+        _Known.of(part, together.first_ns, together.around_ns).needed((slope_ppm + wander_ppm) * _PPM)
         for part in (readings, causality)
-    ]
-    for part in parts:
-        low, high, least_ppm = _slopes(part.floor, part.ceiling, slope_ppm)
-        lowest, highest = max(lowest, low - wander), min(highest, high + wander)
-        if least_ppm > wander_ppm:
-            raise ValueError("readings or causality are inconsistent in themselves")
-    read, causal = parts
-    found = None
-    if lowest <= highest:
-        up = Gap.of(read.floor, causal.ceiling, wander)
-        down = Gap.of(causal.floor, read.ceiling, wander)
-        found = most_and_least(up, down, lowest, highest)
+    )
+    found = _agreeing(read, causal, slope_ppm, wander_ppm)
+    if found is None and _possible(together, slope_ppm, wander_ppm)[3] <= wander_ppm:
+        return 0.0, 0.0  # by rounding, where one clock alone is left
     if found is None:
-        raise ValueError("no constant makes readings agree with causality")
+        raise ValueError("no constant makes readings agree with causality, or one of them not with itself")
     return found
+
+
+def _agreeing(
+    read: _Known, causal: _Known, slope_ppm: float, wander_ppm: float
+) -> tuple[float, float] | None:
+    """``blind_range`` of constraints that are in order; None where it is empty."""
+    slope, wander = slope_ppm * _PPM, wander_ppm * _PPM
+    lowest, highest = -slope, slope
+    for part in (read, causal):
+        if cross(part.floor, part.ceiling):
+            return None
+        low, high = possible_slopes(part.floor, part.ceiling, slope)
+        lowest, highest = max(lowest, low - wander), min(highest, high + wander)
+    if lowest > highest:
+        return None
+    up = Gap.of(read.floor, causal.ceiling, wander)
+    down = Gap.of(causal.floor, read.ceiling, wander)
+    return most_and_least(up, down, lowest, highest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -206,6 +206,20 @@ def test_inconsistent_is_what_all_pairs_say(known: Constraints) -> None:
     assert feasible(known).least_wander_ppm == pytest.approx(least, abs=NEAR)
 
 
+@given(any_constraints, any_constraints)
+def test_at_the_least_wander_itself_one_clock_is_left_and_is_found(
+    readings: Constraints, causality: Constraints
+) -> None:
+    known = readings.with_(causality)
+    least = least_wander(known)
+    assume(math.isfinite(least))
+    band = feasible(known, wander_ppm=least)
+    low, high = band.of(np.concatenate((grid, known.upper_x, known.lower_x)))
+    assert band.consistent and (low <= high + NEAR).all()
+    low_c, high_c = blind_range(readings, causality, wander_ppm=least)
+    assert low_c <= NEAR and high_c >= -NEAR
+
+
 @given(any_constraints)
 def test_every_possible_clock_is_inside_and_little_else(known: Constraints) -> None:
     band = feasible(known, wander_ppm=40)
