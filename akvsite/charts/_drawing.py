@@ -54,7 +54,7 @@ class Footer:
     control: str = ""
     #: Records seen of records expected; added to what the Estimates carry themselves.
     seen: str = ""
-    #: The clock's bound, such as "±1.1 us (worst 3.1)", or "host clock only", or "unproven".
+    #: The clock's bound, such as "±1.1 us (widest 3.1)", or "host clock only", or "unproven".
     clock: str = ""
     #: What the numbers may be used for, where no Estimate says it.
     use: str = ""

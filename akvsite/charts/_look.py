@@ -100,6 +100,7 @@ def _config(palette: Palette) -> Spec:
                 "titlePadding": 8,
                 "labelLimit": 300,
                 "labelOverlap": True,
+                "labelSeparation": 5,
                 "aria": False,
             },
             "axisX": {"titleAnchor": "end", "tickCount": 6},

@@ -58,6 +58,9 @@ STATES: Final = {
     "unknown": HOLLOW,
 }
 
+#: How much of a narrow screen's axis a dot takes.
+_DOT_SHARE: Final = 0.03
+
 #: What else may be known of a band, by the field of a row that says so, and its entry and shape in the legend.
 ENDS: Final = {
     "open": ("no end on that side", OPEN_ARROW),
@@ -129,7 +132,7 @@ def band_fill(
         LABELS: list(dict.fromkeys(row["label"] for row in rows)),
         GROUPS: groups,
         LANES: lanes,
-        SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3, "symbolDash": [1, 0]}
+        SHOW_GROUPS: {"title": None, "symbolType": "stroke", "symbolStrokeWidth": 3}
         if len(groups) > 1
         else None,
         SEEN_STATES: list(shapes),
@@ -138,15 +141,18 @@ def band_fill(
     }
 
 
-def band_notes(rows: Sequence[Mapping[str, Any]], estimates: Iterable[Estimate]) -> list[str]:
+def band_notes(rows: Sequence[Mapping[str, Any]], estimates: Iterable[Estimate], axis: Scale) -> list[str]:
     """What the marks mean that the legend does not show, and why a second band is not there."""
     second = [e.also for e in estimates if e.also]
     also = several((e.method for e in second if e.low is not None), "methods")
     refused = several((e.refusal for e in second if e.low is None), "reasons")
+    dot = _DOT_SHARE * (axis.high - axis.low)
+    hidden = sum(row["from"] is not None and row["to"] - row["from"] < dot for row in rows)
     meaning = joined(
         "small dots: what the value was made from" if any(row["dots"] for row in rows) else "",
         f"dotted line: band by {also}" if also else "",
         f"no second band: {refused}" if refused else "",
+        f"bands that their dots may hide: {hidden}" if hidden else "",
     )
     return [meaning] if meaning else []
 
@@ -188,6 +194,8 @@ def band_layers() -> list[alt.Chart]:
         return drawn
 
     return [
+        # First, since the legend of hues takes the look of the first layer that has it.
+        where("isValid(datum.from)").mark_rule(style="akv-band").encode(x=x("from"), x2="to", **place),
         where("isValid(datum.also_from)")
         .mark_rule(style="akv-also")
         .encode(x=x("also_from"), x2="also_to", **place),
@@ -204,7 +212,6 @@ def band_layers() -> list[alt.Chart]:
             .encode(x=x(end), **place)
             for end in ("all_from", "all_to")
         ),
-        where("isValid(datum.from)").mark_rule(style="akv-band").encode(x=x("from"), x2="to", **place),
         rows.transform_flatten(["dots"]).mark_point(style="akv-small").encode(x=x("dots"), **place),
         # Ground inside an open diamond, so that a small dot under it does not close it.
         where(f"datum.state == '{_UNBANDED}'")

@@ -62,8 +62,11 @@ def said_bare(estimate: Estimate) -> str:
     return visible(f"{number}, no band{beside}")
 
 
-#: Spaces at which no line breaks: before a dot between two parts, and within a comparison or a number with its unit.
-_KEPT: Final = re.compile(r" (?=·)|(?<=[<>]=) |(?<=\d) (?=(?:ns|us|ms|s|ppm|%)(?![^\s,;:)\]]))")
+#: Spaces at which no line breaks: before a dot between two parts, and within a comparison, a band, or a number with its
+#: unit.
+_KEPT: Final = re.compile(
+    r" (?=·)| (?=[<>]= )|(?<=[<>]=) |(?<=[\dd],) (?=[-\d.a-z]+\])|(?<=\d) (?=(?:ns|us|ms|s|ppm|%)(?![^\s,;:)\]]))"
+)
 
 
 def broken(text: str) -> list[str]:

@@ -37,7 +37,7 @@ def draw(
         headline=headline,
         footer=footer,
         estimates=estimates,
-        notes=charts.band_notes(data, estimates),
+        notes=charts.band_notes(data, estimates, scale),
         summary=charts.told(
             question,
             headline,

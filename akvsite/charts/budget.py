@@ -37,7 +37,7 @@ def draw(
     ]
     notes = [
         "dashed hollow bar: time that no region accounts for" + _overlaps(regions),
-        *charts.band_notes(data, estimates),
+        *charts.band_notes(data, estimates, scale),
     ]
     return charts.sealed(
         _skeleton(),

@@ -73,7 +73,7 @@ def draw(
         headline=headline,
         footer=footer,
         estimates=estimates,
-        notes=[f"a dot is a run: {counts}{pairs}", *charts.band_notes(data, estimates)],
+        notes=[f"a dot is a run: {counts}{pairs}", *charts.band_notes(data, estimates, scale)],
         count="; ".join(part for part in (charts.counts(own, f"{each} a run"), a_side) if part),
         summary=charts.told(
             question,

@@ -31,7 +31,7 @@ def draw(
     a, b = (charts.shortened(side, 30) for side in sides)
     notes = [
         f"a row: that decile of {b} minus that decile of {a}{_at_once(estimates)}",
-        *charts.band_notes(data, estimates),
+        *charts.band_notes(data, estimates, scale),
     ]
     return charts.sealed(
         _skeleton(),

@@ -256,6 +256,6 @@ def _skeleton() -> list[alt.Chart]:
         .mark_bar(style="akv-unsure")
         .encode(x=x("a"), x2="d", stroke=hue, **place),
         rows.transform_filter("datum.open")
-        .mark_point(style="akv-open", shape="triangle-right", xOffset=-4)
+        .mark_point(style="akv-open", shape="triangle-right", xOffset=7)
         .encode(x=x("d"), **place),
     ]

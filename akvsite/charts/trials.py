@@ -65,7 +65,7 @@ def draw(
         "small dot: a repeat, none left out; large dot and band: the estimate over repeats",
         *([f"repeats without a number, and so without a dot: {missing}"] if missing else []),
         *([f"no estimate was made for {', '.join(bare)}"] if bare else []),
-        *charts.band_notes(data, estimates),
+        *charts.band_notes(data, estimates, scale),
     ]
     return charts.sealed(
         _skeleton(),

@@ -7,6 +7,8 @@
   "use strict";
 
   var NARROW = 560;
+  // Styles of lines across rows, in a chart's first layer.
+  var LINES_UNDER = ["akv-pair", "akv-zero", "akv-neutral"];
   var here = document.currentScript.src;
   var specs = new Map(); // address of a data script -> specification
   var loads = new Map(); // address of a script -> promise of its load
@@ -55,12 +57,13 @@
 
   var pen = document.createElement("canvas").getContext("2d");
 
-  /* The words of a text, between which a line may break: not before a dot between two parts, nor within a comparison or
-     a number with its unit. */
+  /* The words of a text, between which a line may break: not before a dot between two parts, nor within a comparison, a
+     band, or a number with its unit. */
   function words(text) {
     return text
       .replace(/ ·/g, "\u00a0·")
-      .replace(/([<>]=) /g, "$1\u00a0")
+      .replace(/ ([<>]=) /g, "\u00a0$1\u00a0")
+      .replace(/([\dd],) (?=[-\d.a-z]+\])/g, "$1\u00a0")
       .replace(/(\d) (?=(ns|us|ms|s|ppm|%)(?![^\s,;:)\]]))/g, "$1\u00a0")
       .split(" ")
       .map(function (word) {
@@ -164,13 +167,13 @@
   function labelsOverRows(child, room, labelFont) {
     if (!child.height || !child.height.step) return;
     var space = 18;
-    var names = [];
+    var rows;
     var step = child.height.step + space;
     child.height.step = step;
     child.layer.forEach(function (layer) {
       var y = layer.encoding.y;
       if (!y || y.type !== "nominal") return;
-      names = y.scale.domain;
+      rows = y;
       y.scale = over(y.scale, { paddingInner: space / step, paddingOuter: space / step / 2, align: 1 });
       y.axis = over(y.axis, {
         labelAlign: "left",
@@ -180,14 +183,13 @@
         zindex: 1,
       });
     });
-    if (child.layer[0].mark.style === "akv-pair") groundUnder(names, child, step, space, labelFont);
+    if (LINES_UNDER.indexOf(child.layer[0].mark.style) >= 0) groundUnder(rows, child, step, space, labelFont);
   }
 
-  /* Lines that join rows would strike through the labels between them: each label stands on ground of its own. */
-  function groundUnder(names, child, step, space, labelFont) {
-    var y = child.layer[0].encoding.y;
+  /* Lines across the rows would strike through the labels between them: each label stands on ground of its own. */
+  function groundUnder(y, child, step, space, labelFont) {
     pen.font = labelFont;
-    var grounds = names.map(function (name) {
+    var grounds = y.scale.domain.map(function (name) {
       return {
         data: { values: [{ label: name }] },
         mark: { type: "rect", style: "akv-ground", height: space - 2, yOffset: -step / 2 },

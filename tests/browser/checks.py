@@ -145,8 +145,12 @@ def assert_lines_apart(page: Page, least_px: float = 11) -> None:
     """
     found = page.evaluate(
         """([figures, least]) => [...document.querySelectorAll(figures)].flatMap(f => {
-            const svg = f.querySelector('svg.marks'), all = svg.getBoundingClientRect(), found = [];
-            const scale = all.width / svg.width.baseVal.value;
+            const svg = f.querySelector('svg.marks'), found = [];
+            // What is left of the SVG once the page has cut it, as an image of the figure shows it.
+            const [own, box] = [svg, f.querySelector('.akv-drawing')].map(e => e.getBoundingClientRect());
+            const all = {left: Math.max(own.left, box.left), right: Math.min(own.right, box.right),
+                         top: Math.max(own.top, box.top), bottom: Math.min(own.bottom, box.bottom)};
+            const scale = own.width / svg.width.baseVal.value;
             const shown = t => { for (let e = t; e !== svg; e = e.parentNode) if (+getComputedStyle(e).opacity === 0) return false; return true; };
             const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim() && shown(t));
             const lines = texts.flatMap(t => t.querySelector('tspan') ? [...t.querySelectorAll('tspan')] : [t])

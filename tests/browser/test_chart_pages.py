@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import checks
 import pytest
 import site_build
 from playwright.sync_api import Page
-from samples import FOOTER, STEP, draw_bands
+from samples import FOOTER, STEP
 
 from akvsite.charts import Drawing, bands
 
@@ -195,12 +198,46 @@ def test_fifty_pages_of_large_charts_leave_the_search_small(tmp_path: Path) -> N
     assert "1960 more rows are in the CSV file" in html
 
 
-def test_a_drawing_goes_into_an_image(page: Page, address: str) -> None:
+#: The rows of pixels, of those that a line of text takes, in which anything but the ground is drawn.
+INK = """async ([data, top, bottom]) => {
+    const image = new Image();
+    image.src = 'data:image/png;base64,' + data;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const pen = canvas.getContext('2d');
+    pen.drawImage(image, 0, 0);
+    const rows = [...Array(bottom - top).keys()].map(y => pen.getImageData(0, top + y, image.width, 1).data);
+    const ground = pen.getImageData(1, 1, 1, 1).data;
+    return [image.width, image.height, rows.filter(row => row.some((c, i) => c !== ground[i % 4])).length];
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_an_image_that_is_saved_carries_the_printed_line(
+    page: Page, address: str, pages: Pages, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{address}first.html")
     checks.settle(page)
-    with page.expect_download() as saved:
-        page.click("#bands button >> text=SVG")
-    assert saved.value.suggested_filename == "bands.svg"
-    text = Path(saved.value.path()).read_text(encoding="utf-8")
-    assert "seen: kernels 555 of 555 launched" in text
-    assert draw_bands().question in text
+    saved = {}
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.click(f"#bands button >> text={kind}")
+        assert download.value.suggested_filename == f"bands.{kind.lower()}"
+        saved[kind] = Path(download.value.path()).read_bytes()
+    text = "".join(html.unescape(re.sub(r"<[^>]+>", "", saved["SVG"].decode())).split())
+    for line in lines(pages["first"])["bands"]:
+        assert "".join(line.split()) in text
+    whole, last = page.evaluate(
+        """() => {
+            const svg = document.querySelector('#bands svg'), box = e => e.getBoundingClientRect();
+            const line = [...svg.querySelectorAll('tspan')].pop(), top = box(svg).top;
+            return [[box(svg).width, box(svg).height], [box(line).top - top, box(line).bottom - top]];
+        }"""
+    )
+    # A PNG has two pixels for one of the page.
+    top, bottom = (round(2 * end) for end in last)
+    wide, high, inked = page.evaluate(INK, [base64.b64encode(saved["PNG"]).decode(), top, bottom])
+    assert (wide, high) == tuple(round(2 * side) for side in whole)
+    assert inked > 10, "the last line of the footer is in it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +12,8 @@ import checks
 import pytest
 import site_build
 from playwright.sync_api import Page
+
+from akvsite import charts
 
 #: One page of each kind, and each page with an oddity of its own.
 KINDS = (
@@ -57,6 +61,27 @@ def test_a_page_is_drawn_readable_and_keeps_to_itself(page: Page, real_address: 
             checks.assert_contrast(page)
     assert page.title() != "hit", "a name from a capture ran as a script"
     watch.assert_clean()
+
+
+def test_every_chart_of_every_page_has_each_part_of_the_printed_line(real: Path) -> None:
+    """Count or method, level with its control, clock, seen; a page's charts are all among the files."""
+    lines: dict[str, list[str]] = {}
+    for script in sorted(real.glob("data/**/*.js")):
+        call = re.fullmatch(r'akvChart\("(?:[^"\\]|\\.)*",(.*)\);\n', script.read_text())
+        if call:
+            lines[script.relative_to(real).as_posix()] = json.loads(call[1])["usermeta"]["akv"]["footer"]
+    assert {file: gaps for file, footer in lines.items() if (gaps := charts.missing_parts(footer))} == {}
+    for file, footer in lines.items():
+        level = next(line for line in footer if line.startswith("level "))
+        looked = "capture on" in level or "cost of looking unknown, no control" in level
+        assert looked or level.startswith("level off,"), f"{file}: {level}"
+    shown = {
+        (page.parent / source).resolve().relative_to(real.resolve()).as_posix()
+        for page in real.rglob("*.html")
+        for source in re.findall(r'data-akv-src="([^"]+)"', page.read_text())
+    }
+    assert shown
+    assert shown <= lines.keys()
 
 
 @pytest.fixture(scope="module")
