@@ -440,12 +440,12 @@ class ClockBound(Row):
         float | None, Col("the least wander that the constraints allow; above the assumed one: inconsistent")
     ]
     half_median_ns: Annotated[int | None, Col("half-width of the band, median over device records", "ns")]
-    half_worst_ns: Annotated[int | None, Col("half-width of the band, the widest of a device record", "ns")]
+    half_widest_ns: Annotated[int | None, Col("half-width of the band, the widest of a device record", "ns")]
     causal_half_median_ns: Annotated[
         int | None,
         Col("the same without the readings, from causality alone; NULL where it has no bound", "ns"),
     ]
-    causal_half_worst_ns: Annotated[
+    causal_half_widest_ns: Annotated[
         int | None, Col("the widest from causality alone; NULL where it has no bound", "ns")
     ]
     blind_low_ns: Annotated[
@@ -461,7 +461,7 @@ class ClockBound(Row):
         int,
         Col("device records that begin before the call that submitted them, on the host's axis", "record"),
     ]
-    early_worst_ns: Annotated[int | None, Col("by how much, at most", "ns")]
+    early_most_ns: Annotated[int | None, Col("by how much, at most", "ns")]
     at_submission: Annotated[
         int,
         Col(

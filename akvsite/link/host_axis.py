@@ -227,7 +227,7 @@ def _of_vendor(lane: Lane) -> Bound:
     if len(delay):
         # The tick of the counter behind these times is not in the file: a start may be stated by as much too early.
         row |= {"blind_low_ns": int(-delay.min()), "early": int(np.count_nonzero(delay < 0))}
-        row["early_worst_ns"] = int(-delay.min()) if row["early"] else None
+        row["early_most_ns"] = int(-delay.min()) if row["early"] else None
     if seen.any():
         row["blind_high_ns"] = int((lane.waited[seen] - lane.end[seen]).min())
     low, high = row.get("blind_low_ns"), row.get("blind_high_ns")
@@ -267,17 +267,17 @@ def _converted(lane: Lane, readings: Readings | None, axis_bound_ns: int) -> Bou
         return Bound(row | {"state": UNBOUNDED, "because": _missing(row)})
     times = np.concatenate([side[side != NONE] for side in (lane.start, lane.end)])
     half = band.at(times)[1]
-    row["half_median_ns"], row["half_worst_ns"] = _median_and_worst(half)
+    row["half_median_ns"], row["half_widest_ns"] = _median_and_widest(half)
     alone = clock.feasible(causal)
     if alone.consistent and alone.bounded:
         half = alone.at(times)[1]
-        row["causal_half_median_ns"], row["causal_half_worst_ns"] = _median_and_worst(half)
+        row["causal_half_median_ns"], row["causal_half_widest_ns"] = _median_and_widest(half)
     start, end = (_on_host(band, side, axis_bound_ns) for side in (lane.start, lane.end))
     bound = Bound(row, _knots(band, times, readings), lane.ids, start, end)
     early = (bound.start[0] < lane.entered)[begun]
     row["early"] = int(np.count_nonzero(early))
     if early.any():
-        row["early_worst_ns"] = int((lane.entered - bound.start[0])[begun].max())
+        row["early_most_ns"] = int((lane.entered - bound.start[0])[begun].max())
     return bound
 
 
@@ -308,5 +308,5 @@ def _missing(row: Mapping[str, Any]) -> str:
     return f"no reading of both clocks; records were {held}, which holds one side alone"
 
 
-def _median_and_worst(half: Ids) -> tuple[int, int]:
+def _median_and_widest(half: Ids) -> tuple[int, int]:
     return math.ceil(np.median(half)), int(half.max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from akvsite.estimate import written
+from akvsite.estimate import outward, written
 from akvsite.pages import Record
 
 #: What a bounded conversion rests on; the wander is added.
@@ -25,10 +25,10 @@ def line(clocks: Sequence[Record]) -> str:
 def _bounded(clocks: Sequence[Record]) -> str:
     if not clocks:
         return ""
-    worst = max(clocks, key=lambda c: (c["half_worst_ns"] or 0, c["bound_id"]))
+    widest = max(clocks, key=lambda c: (c["half_widest_ns"] or 0, c["bound_id"]))
     of = f" (the widest of {len(clocks)} device clocks)" if len(clocks) > 1 else ""
-    half, most = written(worst["half_median_ns"], "ns"), written(worst["half_worst_ns"], "ns")
-    return f"±{half} (worst {most}){of} {_ASSUMES.format(wander=worst['wander_ppm'])} · {blind(worst)}"
+    half, most = outward(widest["half_median_ns"], "ns"), outward(widest["half_widest_ns"], "ns")
+    return f"±{half} (widest {most}){of} {_ASSUMES.format(wander=widest['wander_ppm'])} · {blind(widest)}"
 
 
 def blind(clock: Record) -> str:
@@ -36,10 +36,15 @@ def blind(clock: Record) -> str:
     low, high = clock["blind_low_ns"], clock["blind_high_ns"]
     if low is None and high is None:
         return "blind to any constant bias: no call tells of one"
-    ends = [
-        "unbounded" if end is None else f"{'+' if end > 0 else ''}{written(end, 'ns')}" for end in (low, high)
-    ]
-    return f"blind to a constant bias of {ends[0]} to {ends[1]}"
+    return f"blind to a constant bias of {_end(low, -1)} to {_end(high, 1)}"
+
+
+def _end(at_ns: int | None, side: int) -> str:
+    """An end of a range, with two digits where rounding makes the range no narrower."""
+    if at_ns is None:
+        return "unbounded"
+    size = outward(abs(at_ns), "ns") if at_ns * side > 0 else written(abs(at_ns), "ns")
+    return ("-" if at_ns < 0 else "+" if at_ns > 0 else "") + size
 
 
 def _vendor(clocks: Sequence[Record]) -> str:
@@ -47,8 +52,8 @@ def _vendor(clocks: Sequence[Record]) -> str:
     if len(clocks) > 1:
         return f"{said} · {len(clocks)} device clocks"
     early = clocks[0]["early"]
-    worst = f", the most by {written(clocks[0]['early_worst_ns'], 'ns')}" if early else ""
-    before = f" · {early:,} records begin before their call{worst}" if early else ""
+    most = f", the most by {written(clocks[0]['early_most_ns'], 'ns')}" if early else ""
+    before = f" · {early:,} records begin before their call{most}" if early else ""
     return f"{said} · causality alone is {blind(clocks[0])}{before}"
 
 

@@ -84,13 +84,13 @@ def test_a_bounded_time_lies_where_it_was_and_says_how_far_it_is_known(tmp_path:
     known = bound(store)
     assert (known["state"], known["readings"], known["starts"], known["ends"]) == ("bounded", 3, 3, 3)
     # A bracket of 10 us leaves 5 either way; the launch, 5 us before, holds its lower end.
-    assert known["half_worst_ns"] <= 5_000
+    assert known["half_widest_ns"] <= 5_000
     assert known["least_wander_ppm"] == pytest.approx(0, abs=1e-6)
     rows = ask(store, "SELECT h.* FROM device_on_host h ORDER BY interval_id")
     assert len(rows) == 3
     for (start, end), row in zip(KERNELS, rows, strict=True):
-        assert abs(row["start_ns"] - start) <= row["start_bound_ns"] <= known["half_worst_ns"]
-        assert abs(row["end_ns"] - end) <= row["end_bound_ns"] <= known["half_worst_ns"]
+        assert abs(row["start_ns"] - start) <= row["start_bound_ns"] <= known["half_widest_ns"]
+        assert abs(row["end_ns"] - end) <= row["end_bound_ns"] <= known["half_widest_ns"]
     assert ask(store, "SELECT clock FROM run") == [{"clock": "bounded"}]
     delays = ask(store, "SELECT delay_ns, bound_ns, clock FROM launch_delay")
     assert all(abs(d["delay_ns"] - 5_000) <= d["bound_ns"] and d["clock"] == "device" for d in delays)
@@ -106,7 +106,7 @@ def test_what_the_readings_could_be_wrong_by_is_told(tmp_path: Path) -> None:
     assert known["blind_high_ns"] == pytest.approx(18_000, abs=1_500)
     assert known["blind_low_ns"] == pytest.approx(-6_000, abs=1_500)
     # Causality alone leaves 5 us and 9 us: half of 14.
-    assert known["causal_half_worst_ns"] == pytest.approx(7_000, abs=1_500)
+    assert known["causal_half_widest_ns"] == pytest.approx(7_000, abs=1_500)
 
 
 def test_a_kernel_that_no_clock_can_put_after_its_launch_converts_nothing(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_kernel_that_no_clock_can_put_after_its_launch_converts_nothing(tmp_pa
     read_in(store, folder)
     known = bound(store)
     assert known["state"] == "inconsistent" and "no clock" in known["because"]
-    assert known["half_worst_ns"] is None
+    assert known["half_widest_ns"] is None
     assert ask(store, "SELECT * FROM device_on_host") == []
     assert ask(store, "SELECT * FROM launch_delay") == []
     assert ask(store, "SELECT clock FROM run") == [{"clock": "inconsistent"}]
@@ -138,7 +138,7 @@ def test_causality_alone_is_a_band_where_both_sides_are_held(tmp_path: Path) -> 
     read_in(store, capture(tmp_path / "a", readings=[], kernels=KERNELS))
     known = bound(store)
     assert known["state"] == "bounded" and known["readings"] == 0
-    assert known["half_worst_ns"] == known["causal_half_worst_ns"]
+    assert known["half_widest_ns"] == known["causal_half_widest_ns"]
     assert (known["blind_low_ns"], known["blind_high_ns"]) == (None, None)
 
 
@@ -147,7 +147,7 @@ def test_the_tick_widens_what_is_known(tmp_path: Path) -> None:
     for tick in (None, 52, 5_000):
         store = tmp_path / f"{tick}.db"
         read_in(store, capture(tmp_path / f"tick-{tick or 0}", readings=READINGS, kernels=KERNELS, tick=tick))
-        halves.append(bound(store)["half_worst_ns"])
+        halves.append(bound(store)["half_widest_ns"])
         assert bound(store)["tick_ns"] == tick
     assert halves == sorted(halves) and halves[0] < halves[2]
 
@@ -189,8 +189,8 @@ def test_of_the_vendors_times_causality_tells_what_it_can(tmp_path: Path) -> Non
         store, write_capture(tmp_path / "a", {"level4_edge": calls, "level3_device": kernels}, level="edge")
     )
     known = bound(store)
-    assert (known["made_by"], known["state"], known["half_worst_ns"]) == ("vendor", "unproven", None)
-    assert (known["early"], known["early_worst_ns"]) == (1, 600)
+    assert (known["made_by"], known["state"], known["half_widest_ns"]) == ("vendor", "unproven", None)
+    assert (known["early"], known["early_most_ns"]) == (1, 600)
     # All times are right only if they are 600 ns too early at least, and 2 us at most.
     assert (known["blind_low_ns"], known["blind_high_ns"]) == (600, 2_000)
     assert ask(store, "SELECT delay_ns, bound_ns FROM launch_delay ORDER BY called_ns") == [

@@ -35,7 +35,7 @@ def page(tmp_path: Path) -> Page:
     return made
 
 
-def engine(path: Path, **header: Any) -> Path:
+def engine(path: Path, read: int = 905, **header: Any) -> Path:
     names = ["urKernelCreate", "urEnqueueKernelLaunch", "urEventWait", "urEventRelease", "urQueueFinish"]
     log = AkvLog(names, closed=False, counts={3: 5}, header=header)
     log.call(0, enter=1_000, exit=1_100, object=0xA0)
@@ -47,7 +47,7 @@ def engine(path: Path, **header: Any) -> Path:
         log.call(2, enter=at + 200, exit=at + 700, waits=[0xE0 + number])
         if number:
             log.call(3, enter=at + 800, exit=at + 810, object=0xE0 + number)
-    log.clock(900, 910, device=0xD0, device_time=1, resolution=52)
+    log.clock(900, 910, device=0xD0, device_time=read, resolution=52)
     log.call(4, enter=9_000, open=True, queue=0x10)
     return log.write(path)
 
@@ -60,12 +60,21 @@ def test_a_run_of_the_recorder_shows_its_calls(page: Page, tmp_path: Path) -> No
     ):  # fmt: skip
         assert f"## {title}" in text, title
     assert "p50 needs" not in text and "n 4 < 200" in text
-    assert "no time there may be compared with one here" in text
-    assert "(its own clock, not converted)" in text
-    assert "From call to device" not in text
+    assert "(its own clock)" in text
+    # One reading within 10 ns, of a counter of 52 ns, and four waits: the ends of the band are on the page.
+    assert "on the host's axis bounded" in " ".join(text.split()) and "clock ±33 ns (widest 33 ns)" in text
+    assert "## From call to device" in text and "Below the calls: the 3 device records" in text
     # 4 events and a kernel were made; 3 events were released.
     assert " event shim 4 0 3 " in " ".join(text.split())
     assert "counted only: neither its time nor what it did 5" in " ".join(text.split())
+
+
+def test_clocks_that_contradict_each_other_convert_nothing(page: Page, tmp_path: Path) -> None:
+    """The device's clock was read as 904 ns earlier than its own kernels can have it."""
+    text = " ".join(page(engine(tmp_path / "a.akvlog", read=1)).split())
+    assert "on the host's axis inconsistent: no clock within the stated slope and wander" in text
+    assert "No device record is on this axis" in text
+    assert "From call to device" not in text and "±" not in text
 
 
 def test_two_tools_are_set_side_by_side_and_not_added_up(page: Page, tmp_path: Path) -> None:

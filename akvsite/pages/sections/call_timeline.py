@@ -80,18 +80,20 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
             "No device record is on this axis: their clock could not be brought to the host's "
             f"({run.clock_line})."
         )
-    lanes = Counter(_device_lane(r) for r in rows)
-    most = {lane for lane, _ in lanes.most_common(DEVICE_LANES)}
-    kept = sorted((r for r in rows if _device_lane(r) in most), key=_device_lane)
+    several = len({r["device"] for r in rows}) > 1
+
+    def lane(row: Record) -> str:
+        of_queue = f"{row['kind']} · queue {row['queue']}"
+        return f"device {row['device']} · {of_queue}" if several else of_queue
+
+    lanes = Counter(map(lane, rows))
+    most = {name for name, _ in lanes.most_common(DEVICE_LANES)}
+    kept = sorted((r for r in rows if lane(r) in most), key=lane)
     left = len(rows) - len(kept)
     said = f"Below the calls: the {len(kept):,} device records that belong to them, each end as wide as the clocks leave open. "
-    return placed(kept, _device_lane, calls[0]["start_ns"]), said + (
+    return placed(kept, lane, calls[0]["start_ns"]), said + (
         f"{left:,} records of {len(lanes) - DEVICE_LANES} more queues are not drawn. " if left else ""
     )
-
-
-def _device_lane(row: Record) -> str:
-    return f"device {row['device']} · {row['kind']} · queue {row['queue']}"
 
 
 def _lane(row: Record, sources: set[str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from akvsite.charts import clock
-from akvsite.estimate import written
+from akvsite.estimate import outward, written
 from akvsite.pages import Record
 from akvsite.pages import _clock_words as clock_words
 from akvsite.pages._html import Cell, counted, link, table, text
@@ -35,60 +35,47 @@ def write(run: Run) -> str:
     about = [_ABOUT] if any(c["made_by"] == "constraints" for c in run.clocks) else []
     about += [_VENDOR] if any(c["made_by"] == "vendor" for c in run.clocks) else []
     method = f"See {link('Method', '../method.html#two-clocks')}."
-    return f"\n{text(' '.join(about))} {method}\n{_known(run)}{_rests_on(run)}" + "".join(_charts(run))
+    return f"\n{text(' '.join(about))} {method}\n{_known(run)}" + "".join(_charts(run))
 
 
 def _known(run: Run) -> str:
-    rows = [
-        [
-            _device(c, run),
-            c["state"] + (f": {c['because']}" if c["because"] else ""),
-            _half(c["half_median_ns"], c["half_worst_ns"]),
-            _half(c["causal_half_median_ns"], c["causal_half_worst_ns"]),
-            clock_words.blind(c),
-            Cell(text(f"{c['early']:,} of {c['starts']:,}" + _by(c["early_worst_ns"])), c["early"]),
-        ]
-        for c in run.clocks
+    """One column a device: what is known, and under it what that rests on."""
+    facts: list[tuple[str, Callable[[Record], Cell | str]]] = [
+        ("on the host's axis", lambda c: c["state"] + (f": {c['because']}" if c["because"] else "")),
+        ("half-width, median and widest", lambda c: _half(c["half_median_ns"], c["half_widest_ns"])),
+        ("from causality alone", lambda c: _half(c["causal_half_median_ns"], c["causal_half_widest_ns"])),
+        ("constant bias that nothing would show", _blind),
+        ("records that begin before their call", _early),
+        ("readings of both clocks", lambda c: counted(c["readings"])),
+        ("records with a call before them", lambda c: _of(c["starts"], c["records"])),
+        ("records that a host call waited for", lambda c: _of(c["ends"], c["records"])),
+        ("tick of the device's times", _tick),
+        ("least wander that the constraints allow", _wander),
+        ("records that begin exactly when submitted", _at_submission),
     ]
     return table(
-        [
-            "device",
-            "on the host's axis",
-            "half-width, median and worst",
-            "from causality alone",
-            "constant bias",
-            "records before their call",
-        ],
-        rows,
-        caption="What is known",
+        ["what", *(_device(c, run) for c in run.clocks)],
+        [[name, *(say(c) for c in run.clocks)] for name, say in facts],
     )
 
 
-def _rests_on(run: Run) -> str:
-    rows = [
-        [
-            _device(c, run),
-            counted(c["readings"]),
-            Cell(text(f"{c['starts']:,} of {c['records']:,}"), c["starts"]),
-            Cell(text(f"{c['ends']:,} of {c['records']:,}"), c["ends"]),
-            "not stated" if c["tick_ns"] is None else f"{c['tick_ns']} ns, stated by the runtime",
-            _wander(c),
-            Cell(text(f"{c['at_submission']:,} of {c['submissions']:,}"), c["at_submission"]),
-        ]
-        for c in run.clocks
-    ]
-    return table(
-        [
-            "device",
-            "readings of both clocks",
-            "records with a call before",
-            "records waited for",
-            "tick of its times",
-            "least wander, and the wander assumed",
-            "begin exactly when submitted",
-        ],
-        rows,
-        caption="What it rests on, counted",
+def _of(part: int, whole: int) -> Cell:
+    return Cell(text(f"{part:,} of {whole:,} (counted)"), part)
+
+
+def _blind(clock: Record) -> Cell:
+    return Cell(text(clock_words.blind(clock).removeprefix("blind to a constant bias of ")))
+
+
+def _early(clock: Record) -> Cell:
+    most = clock["early_most_ns"]
+    by = f", by {written(most, 'ns')} at most" if most else ""
+    return Cell(text(f"{clock['early']:,} of {clock['starts']:,} (counted){by}"), clock["early"])
+
+
+def _tick(clock: Record) -> str:
+    return (
+        "not in the file" if clock["tick_ns"] is None else f"{clock['tick_ns']} ns, as the runtime gives it"
     )
 
 
@@ -98,21 +85,27 @@ def _device(clock: Record, run: Run) -> str:
     return f"device {clock['device']}, {by}" + (f", process {clock['process_id']}" if several else "")
 
 
-def _half(median: float | None, worst: float | None) -> Cell:
-    if median is None or worst is None:
+def _named(clock: Record, run: Run) -> str:
+    return "the device's" if len(run.clocks) == 1 else f"that of {_device(clock, run)}"
+
+
+def _half(median: float | None, widest: float | None) -> Cell:
+    if median is None or widest is None:
         return Cell("unknown")
-    return Cell(text(f"±{written(median, 'ns')}, ±{written(worst, 'ns')}"), median)
+    return Cell(text(f"±{outward(median, 'ns')}, ±{outward(widest, 'ns')}"), median)
 
 
-def _by(worst_ns: int | None) -> str:
-    return f", by {written(worst_ns, 'ns')} at most" if worst_ns else ""
+def _at_submission(clock: Record) -> Cell:
+    if not clock["submissions"]:
+        return Cell("submissions are not on record")
+    return _of(clock["at_submission"], clock["submissions"])
 
 
 def _wander(clock: Record) -> Cell:
     if clock["made_by"] == "vendor":
         return Cell("not looked at")
     least = "none is enough" if clock["least_wander_ppm"] is None else f"{clock['least_wander_ppm']:.3g} ppm"
-    return Cell(text(f"{least}; {clock['wander_ppm']:g} ppm"), clock["least_wander_ppm"])
+    return Cell(text(f"{least}; {clock['wander_ppm']:g} ppm are assumed"), clock["least_wander_ppm"])
 
 
 def _charts(run: Run) -> Iterator[str]:
@@ -121,7 +114,7 @@ def _charts(run: Run) -> Iterator[str]:
         rows = run.desk.ask("clock_band", run_id=run.id, bound_id=c["bound_id"], order="device_ns")
         knots = [clock.Knot(r["device_ns"], r["low_ns"], r["high_ns"]) for r in rows]
         chart = clock.draw(
-            f"How far was the host's clock ahead of {_device(c, run).split(',')[0]}'s?",
+            f"How far was the host's clock ahead of {_named(c, run)}?",
             knots,
             run.footer(
                 axis="both",

@@ -68,7 +68,7 @@ def _by_device(lanes: list[Record]) -> dict[tuple[int, str, str], dict[str, Reco
 
 def _clock(row: Record) -> str:
     """What is said beside times that are on the device's own clock."""
-    return " (its own clock, not converted)" if row["clock"] else ""
+    return " (its own clock)" if row["clock"] else ""
 
 
 def _processes(run: Run) -> dict[int, str]:
