@@ -11,7 +11,7 @@ device stamped ``x`` happened at ``x + y(x)`` on the host's clock. ``y`` is not 
 - The assumption, printed with each result: the rate of one clock against the other stays within ``wander`` of some rate
   ``s`` that is not known, and ``|s|`` is at most ``slope``; that is ``|y' - s| <= wander``, ``|s| <= slope``. The defaults
   are 200 and 2 parts in a million. Both are declared, never fitted to the data: a wander fitted to the data makes faults
-  of the readings disappear in it. A change of rate by less than twice the wander cannot be seen.
+  of the readings disappear in it. A change of rate by less than twice the wander need not be seen.
 - One counter stamps all of the device's times, and brackets are true: the host's clock was read before and after.
 
 Where no clock meets all of that, the constraints are *inconsistent*, and no time is converted. Which slopes ``s`` are

@@ -166,7 +166,7 @@ def faulty(rng: np.random.Generator, plan: Plan, fault: Fault) -> Constraints:
         added = 5e-6 if fault == "slew of 5 ppm" else 500e-6
         return capture(rng, plan, slewed(rng, plan, added * rng.choice([-1, 1]))).constraints()
     if fault == "jump of 10 us":
-        return capture(rng, plan, _jumped(rng, plan, 1e4 * rng.choice([-1, 1]))).constraints()
+        return capture(rng, plan, jumped(rng, plan, 1e4 * rng.choice([-1, 1]))).constraints()
     made = capture(rng, plan)
     if fault == "52 ns a tick for 52.083":
         return made.constraints(Resolution(52, "ns a tick"))
@@ -185,7 +185,7 @@ def slewed(rng: np.random.Generator, plan: Plan, rate: float) -> Truth:
     return Truth(x, truth.ahead(x) + rate * np.clip(x - begin, 0, plan.span / 3))
 
 
-def _jumped(rng: np.random.Generator, plan: Plan, by: float) -> Truth:
+def jumped(rng: np.random.Generator, plan: Plan, by: float) -> Truth:
     truth = truth_of(rng, plan)
     at = rng.uniform(0.1, 0.9) * plan.span
     x = np.sort(np.concatenate((truth.x, [at, at + 1])))
