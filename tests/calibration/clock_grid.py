@@ -65,7 +65,7 @@ def sound(n: int) -> Iterator[Cell]:
         if band.consistent:
             halves.append(float(np.median(band.at(made.times(WIDTH_POINTS)[0])[1])))
     yield share(f"truth inside at all {POINTS:,} times, of {n:,} captures", held, (100, 100))
-    yield share("the same from causality alone", causal, (100, 100))
+    yield share("truth inside at all of them, from causality alone", causal, (100, 100))
     yield share(f"called inconsistent without a fault, of {n:,}", refused, (0, 0))
     yield Cell(GRID, "half-width, median of captures", median(halves) / 1e3, None, "us")
 
@@ -91,7 +91,9 @@ def width(n: int) -> Iterator[Cell]:
     yield Cell(
         GRID, f"width over the optimum's, mean of {n:,} captures", float(np.mean(means)), (1, 1.05), "×"
     )
-    yield Cell(GRID, f"the same, worst at any of {WIDTH_POINTS} times of any", worst, (1, 1.25), "×")
+    yield Cell(
+        GRID, f"width over the optimum's, worst at any of {WIDTH_POINTS} times of each", worst, (1, 1.25), "×"
+    )
 
 
 def flagged(fault: sim.Fault, n: int, anyhow: bool) -> list[bool]:
@@ -133,7 +135,7 @@ def silent(n: int) -> Iterator[Cell]:
             shown.append(not band.consistent)
             missed.append(band.consistent and not made.holds_truth(band, POINTS))
         yield share(f"flagged: {case}", shown)
-        yield share("the same not flagged, and the truth outside somewhere", missed)
+        yield share(f"not flagged, and truth outside: {case}", missed)
 
 
 def blind(n: int) -> Iterator[Cell]:
