@@ -43,12 +43,15 @@ def time_per_call(runs: Sequence[LoopRun], treatment: str, arm: str, calls: floa
 
 
 def plain_time(runs: Sequence[LoopRun], plain: str, arm: str, calls: float) -> Estimate:
-    """The loop itself, a call, over runs: what anything added stands beside."""
+    """The loop itself, a call, over runs: what anything added stands beside. Assumes what ``over_runs`` does."""
     return over_runs(time_per_call(runs, plain, arm, calls), unit="ns")
 
 
 def added_time(runs: Sequence[LoopRun], plain: str, treatment: str, arm: str, calls: float) -> Estimate:
-    """What a treatment adds to a call: t on the differences of pairs of one block."""
+    """What a treatment adds to a call: t on the differences of pairs of one block.
+
+    Assumes what ``difference_of_paired_runs`` does, and is refused where it is.
+    """
     order = order_in_pairs((run.treatment for run in runs), plain, treatment)
     first, second = (time_per_call(runs, name, arm, calls) for name in (plain, treatment))
     return difference_of_paired_runs(first, second, unit="ns", order=order)
@@ -59,7 +62,8 @@ def growth(
 ) -> Estimate:
     """Bytes of memory that stay with each call, over runs: of all segments, or of the first or second half (0, 1).
 
-    Runs that differ by less than a page agree to the last digit; the Estimate says how fine that is.
+    Runs that differ by less than a page agree to the last digit; the Estimate says how fine that is. Assumes what
+    ``over_runs`` does.
     """
     grown, segments = [], 0
     for run in runs:

@@ -72,7 +72,7 @@ def request_quantile(
     elif not why and n / concurrency < FEWEST_ROUNDS:
         why = f"requests / concurrency {n / concurrency:.4g} < {FEWEST_ROUNDS}"
     made = quantiles(series[None, :], p, unit, 4, why, cut)[0]
-    return made if made.value is None else replace(made, assumes=_STEADY_REQUESTS)
+    return made if made.low is None else replace(made, assumes=_STEADY_REQUESTS)
 
 
 def mean(samples: ArrayLike, *, unit: str, cut: int = 0) -> Estimate:

@@ -25,6 +25,8 @@ def over_runs(values: ArrayLike, *, unit: str, log: bool = False) -> Estimate:
     if log and (runs <= 0).any():
         raise ValueError("a logarithm needs values above 0")
     made = over_units(runs, unit, log, "run", "one statistic a run")
+    if made.low is not None:
+        made = replace(made, assumes="runs independent, of one mode")
     return replace(made, also=median_run(values, unit=unit)) if len(runs) >= 6 else made
 
 
