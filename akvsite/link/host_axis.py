@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from akvsite import clock
 from akvsite.link import Ids, Mask
@@ -126,7 +127,8 @@ def lanes(rows: Sequence[tuple[Any, ...]], drains: Drains) -> Iterator[Lane]:
     ids, processes, devices, own, start, end, submitted, entered, returned, callers, queues, waited = zip(
         *rows, strict=True
     )
-    names, device = np.unique(np.array(devices, object).astype(str), return_inverse=True)
+    device, names = _numbered(devices)
+    queue, queues_named = _numbered(queues)
     numbers = [
         np.array(column, np.int64)
         for column in (ids, processes, own, start, end, submitted, entered, returned, callers, waited)
@@ -136,25 +138,29 @@ def lanes(rows: Sequence[tuple[Any, ...]], drains: Drains) -> Iterator[Lane]:
     for first, last in pairwise(edges):
         part = slice(first, last)
         i, p, o, s, e, b, n, r, c, w = (column[part] for column in numbers)
-        seen = _first_seen(w, drains, c, queues[part], r)
-        yield Lane(int(p[0]), str(names[device[first]]), bool(o[0]), i, s, e, b, n, seen)
+        seen = _first_seen(w, drains, c, queue[part], queues_named, r)
+        yield Lane(int(p[0]), names[device[first]], bool(o[0]), i, s, e, b, n, seen)
+
+
+def _numbered(texts: Sequence[str | None]) -> tuple[Ids, list[str]]:
+    """For each text (n,) the place of its name among the names; -1 for none."""
+    coded = pa.array(texts, pa.string()).dictionary_encode()
+    return coded.indices.fill_null(-1).to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
 
 def _first_seen(
-    waited: Ids, drains: Drains, callers: Ids, queues: Sequence[str | None], returned: Ids
+    waited: Ids, drains: Drains, callers: Ids, queue: Ids, names: Sequence[str], returned: Ids
 ) -> Ids:
     """When the host first knew that each record (n,) had ended; ``NONE`` where it never did."""
     far = np.iinfo(np.int64).max
     first = np.where(waited == NONE, far, waited)
-    labels = np.array([queue or "" for queue in queues], object).astype(str)
     called = returned != NONE
     for process in np.unique(callers[called]).tolist():
         mine = called & (callers == process)
-        for queue in [None, *np.unique(labels[mine]).tolist()]:
-            rows = np.flatnonzero(mine if queue is None else mine & (labels == queue))
-            if queue == "" or not len(rows):
-                continue
-            found = drains.first_return(process, queue, returned[rows])
+        # What empties the device empties each of its queues.
+        for number in [None, *np.unique(queue[mine & (queue >= 0)]).tolist()]:
+            rows = np.flatnonzero(mine if number is None else mine & (queue == number))
+            found = drains.first_return(process, None if number is None else names[number], returned[rows])
             first[rows] = np.minimum(first[rows], np.where(found == NONE, far, found))
     return np.where(first == far, NONE, first)
 
