@@ -335,15 +335,13 @@ class Builder:
         if not events:
             return
         self.count(what, why, len(events))
-        times: list[Any] = [e.ts for e in events]
-        lengths: list[Any] = [e.dur for e in events]
         try:
-            ends = (t if d is None else t + d for t, d in zip(times, lengths, strict=True))
-            last = nanoseconds(max(ends))
-        except (TypeError, ArithmeticError):
+            ends = [e.ts if e.dur is None else e.ts + e.dur for e in events if e.ts is not None]
+            last = nanoseconds(max(ends)) if ends else None
+        except ArithmeticError:
             last = None
         if last is None:
-            # Some have no time, or one that is out of range: the others still say how far the file goes.
+            # Some have a time that is no number, or one that is out of range: the others still say how far the file goes.
             known = (nanoseconds(e.ts) for e in events if e.ts is not None)
             last = max((time for time in known if time is not None), default=None)
         if last is not None:

@@ -62,6 +62,8 @@ class Strings:
         return pa.array([self._known[i] for i in wanted], pa.string()).take(encoded.indices)
 
     def clean(self, raw: bytes) -> str:
+        if len(raw) < TEXT_BYTES and raw.isascii() and b"\\" not in raw:
+            return raw.decode("ascii")
         text = escape(raw)
         if not raw.isascii() and text.encode("utf-8") != raw:
             self._mended[NOT_UTF8] += 1

@@ -521,3 +521,13 @@ def test_no_folder_of_a_person_and_no_command_line(gather, tmp_path) -> None:
     found = gather(READER, path)
     assert [p.name for p in found.processes if p.pid == "1"] == ["python3"]
     assert [r["name"] for r in found.rows["level2_host"]] == ["[redacted]/a.py(3): step"]
+
+
+def test_events_that_are_no_row_may_all_be_without_a_time(gather, tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(
+        '{"traceEvents": [{"ph": "s", "name": "ac2g", "pid": 1, "tid": 1}, {"ph": "i", "name": "m", "ts": 2.5}]}'
+    )
+    found = gather(READER, path)
+    assert sum(found.fates().values()) == 2
+    assert found.ending is not None and found.ending.last_ns == 2500

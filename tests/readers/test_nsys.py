@@ -188,6 +188,25 @@ def test_equal_correlation_ids_of_two_processes_are_two_ids(tmp_path):
     ) == [{"n": 2}]
 
 
+def test_a_replay_in_one_record_is_device_time_of_its_own_kind(tmp_path):
+    store = tmp_path / "akvsite.db"
+    read_in(store, made(tmp_path / "a.sqlite", GOLDEN.read_text()))
+    lanes = ask(
+        store,
+        "SELECT lane, intervals, sum_ns FROM device_time WHERE device = '0' AND process_id = 1 ORDER BY lane",
+    )
+    assert [tuple(r.values()) for r in lanes] == [
+        ("all", 5, 900 + 100 + 100 + 10 + 5000), ("copy", 1, 100), ("fill", 1, 10), ("graph replay", 1, 5000), ("kernel", 2, 1000),
+    ]  # fmt: skip
+    seen = ask(
+        store, "SELECT direction, seen, expected FROM coverage WHERE kind = 'graph replay' ORDER BY direction"
+    )
+    assert [tuple(r.values()) for r in seen] == [
+        ("calls with device records", 1, 1),
+        ("device records with a call", 1, 1),
+    ]
+
+
 def test_two_queues_that_overlap_are_counted_once_and_a_stream_once_a_device(tmp_path):
     ms = 1_000_000
     rows = f"(0, {100 * ms}, 0, 7, 1, {P41}, 1), ({50 * ms}, {150 * ms}, 0, 8, 2, {P41}, 2), (0, {150 * ms}, 1, 7, 3, {P41}, 3)"
