@@ -431,7 +431,13 @@ class ClockBound(Row):
     ends: Annotated[
         int, Col("device records whose end a host call waited for: they ended no later", "record")
     ]
-    tick_ns: Annotated[int | None, Col("tick of the device's times; NULL where no file says it", "ns")]
+    tick_ns: Annotated[int | None, Col("tick of the device's times; NULL where it is not known", "ns")]
+    tick_by: Annotated[
+        str | None,
+        Col(
+            "how the tick is known: `runtime`, which states it, or `lengths`: of the records, whole multiples of it"
+        ),
+    ]
     slope_ppm: Annotated[float, Col("assumed: most that the two rates differ, parts in a million")]
     wander_ppm: Annotated[
         float, Col("assumed: most that the rate strays from its own mean, parts in a million")
@@ -451,12 +457,12 @@ class ClockBound(Row):
     blind_low_ns: Annotated[
         int | None,
         Col(
-            "the least constant by which host times made from the readings (or by the vendor) may be wrong, unseen by"
-            " causality; NULL where it has no bound",
+            "the least bias (host time as made, less the true one) of the readings, or of the vendor's times, that"
+            " causality would not show were it the same throughout; NULL where it has no bound",
             "ns",
         ),
     ]
-    blind_high_ns: Annotated[int | None, Col("the greatest such constant; NULL where it has no bound", "ns")]
+    blind_high_ns: Annotated[int | None, Col("the greatest such bias; NULL where it has no bound", "ns")]
     early: Annotated[
         int,
         Col("device records that begin before the call that submitted them, on the host's axis", "record"),

@@ -39,6 +39,14 @@ def blind(clock: Record) -> str:
     return f"blind to a constant bias of {_end(low, -1)} to {_end(high, 1)}"
 
 
+def tick(tick_ns: int | None, by: str | None) -> str:
+    """The tick of a device's counter, and how it is known."""
+    if tick_ns is None:
+        return "unknown"
+    how = "as the runtime gives it" if by == "runtime" else "told from the lengths of its records"
+    return f"{tick_ns} ns, {how}"
+
+
 def _end(at_ns: int | None, side: int) -> str:
     """An end of a range, with two digits where rounding makes the range no narrower."""
     if at_ns is None:

@@ -133,8 +133,8 @@ class Run:
         """How finely device times are written, and the tick of the counter behind them, which may be coarser."""
         if self.tick_ns is None:
             return ""
-        stated = {c["tick_ns"] for c in self.clocks}
-        own = f"{max(stated)} ns, as the runtime gives it" if stated and None not in stated else "unknown"
+        coarsest = max(self.clocks, key=lambda c: (c["tick_ns"] is None, c["tick_ns"] or 0), default=None)
+        own = clock_words.tick(coarsest["tick_ns"], coarsest["tick_by"]) if coarsest else "unknown"
         return f"device times written in steps of {self.tick_ns} ns; the counter's own tick is {own}"
 
     @property

@@ -15,7 +15,8 @@
 -- @starts                 records that began no earlier than a call on record, counted
 -- @ends                   records that had ended when a host call came back, counted
 -- @records                device records of work, counted
--- @tick_ns                tick of the device's times; NULL where no file says it, ns
+-- @tick_ns                tick of the device's times; NULL where it is not known, ns
+-- @tick_by                `runtime` where that states it, `lengths` where it is told from the records' lengths
 -- @slope_ppm              assumed: most that the two rates differ, ppm
 -- @wander_ppm             assumed: most that the rate strays from its mean, ppm
 -- @least_wander_ppm       the least wander that the constraints allow, ppm
@@ -23,8 +24,8 @@
 -- @half_widest_ns          half-width of the band, the widest, ns
 -- @causal_half_median_ns  the same from causality alone, ns
 -- @causal_half_widest_ns   the widest from causality alone, ns
--- @blind_low_ns           least constant bias that would not be seen, ns; NULL where it has no bound
--- @blind_high_ns          greatest such bias, ns; NULL where it has no bound
+-- @blind_low_ns           least constant bias (time as made, less the true one) that would not be seen, ns; NULL: no bound
+-- @blind_high_ns          greatest such bias, ns; NULL: no bound
 -- @early                  records that begin before their call, on the host's axis, counted
 -- @early_most_ns         by how much, at most, ns
 -- @at_submission          records that begin exactly when they were submitted, counted
@@ -33,7 +34,7 @@ SELECT b.run_id, b.id AS bound_id, b.process_id, b.device, b.made_by, b.state, b
        (SELECT count(*) FROM level3_device d
         WHERE d.run_id = b.run_id AND d.process_id = b.process_id AND d.device = b.device
           AND (d.clock IS NULL) = (b.made_by = 'vendor') AND d.kind IN ('kernel', 'copy', 'fill')) AS records,
-       b.tick_ns, b.slope_ppm, b.wander_ppm, b.least_wander_ppm, b.half_median_ns, b.half_widest_ns,
+       b.tick_ns, b.tick_by, b.slope_ppm, b.wander_ppm, b.least_wander_ppm, b.half_median_ns, b.half_widest_ns,
        b.causal_half_median_ns, b.causal_half_widest_ns, b.blind_low_ns, b.blind_high_ns, b.early, b.early_most_ns,
        b.at_submission, b.submissions
 FROM clock_bound b

@@ -12,6 +12,7 @@ CREATE TABLE clock_bound (
   starts INTEGER NOT NULL,
   ends INTEGER NOT NULL,
   tick_ns INTEGER,
+  tick_by TEXT,
   slope_ppm REAL NOT NULL,
   wander_ppm REAL NOT NULL,
   least_wander_ppm REAL,
