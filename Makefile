@@ -28,9 +28,9 @@ test: ## install everything and run every check and every test
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
 
-calibration: ## how often the bands really hold: the whole grid, minutes
+calibration: ## how often the bands really hold: the whole grid, minutes; kept for the Method page
 	@scripts/setup.sh test
-	$(BIN)/python -m tests.calibration
+	$(BIN)/python -m tests.calibration --write
 
 bench: ## run the benchmarks
 	@scripts/setup.sh site
