@@ -30,6 +30,7 @@ def cells(quick: bool = False) -> Iterator[Cell]:
     yield from _means(repeats)
     yield from _runs_with_two_modes(repeats)
     yield from _one_side_after_the_other(repeats)
+    yield from _few_rounds(repeats // 2)
 
 
 def _p99_of_few(repeats: int) -> Iterator[Cell]:
@@ -67,3 +68,13 @@ def _one_side_after_the_other(repeats: int) -> Iterator[Cell]:
     pairs = zip(*simulate.abba(np.random.default_rng(23), repeats, "AAAABBBB", 1.0, 0.03), strict=True)
     bands = (est.ratio_of_paired_runs(*pair) for pair in pairs)
     yield Cell(GRID, "ratio of pairs in AAAABBBB, drift 3%", covered(bands, 1.0), None, of=repeats)
+
+
+def _few_rounds(repeats: int) -> Iterator[Cell]:
+    """The rule of requests without its refusal: B = 4 below 2,000 steps is the same band."""
+    for rounds, concurrency in ((10, 40), (25, 16)):
+        rows = simulate.requests(np.random.default_rng([25, rounds]), repeats, concurrency, rounds, 3.0, 0.8)
+        for p in (0.5, 0.95):
+            got = covered(est.quantile_rows(rows, p, unit=""), simulate.true_request_quantile(p, 3.0))
+            case = f"p{100 * p:.0f} of 400 requests in {rounds} rounds, where it is refused, carried over 0.8"
+            yield Cell(GRID, case, got, None, of=repeats)

@@ -12,7 +12,7 @@ from . import simulate
 from .cell import Cell
 from .cover import covered
 
-REPEATS, BATCH = 2000, 500
+REPEATS, BATCH = 4000, 500
 STATED = (93.0, 98.5)
 MIDDLE = 20.0
 

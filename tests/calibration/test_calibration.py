@@ -8,7 +8,7 @@ import pytest
 from akvsite import estimators as est
 from akvsite.estimate import Estimate
 
-from . import simulate
+from . import comparison_grid, history_grid, simulate
 from .cover import covered
 
 
@@ -99,6 +99,55 @@ def test_decile_shift_of_run_pairs_holds_at_all_nine_at_once() -> None:
     )
     shifts = [est.decile_shift(x, y, unit="ms") for x, y in zip(a, b, strict=True)]
     assert all_nine_covered(shifts) >= 93.5
+
+
+@pytest.mark.parametrize("k", [3, 10])
+@pytest.mark.parametrize("between", [0.0, 0.03])
+def test_history_of_named_runs(k: int, between: float) -> None:
+    values = simulate.run_statistics(rng_of(12, k, round(between * 100)), 2000, k + 1, between)
+    assert 93.0 <= covered(history_grid.by_history(values), 1.0) <= 97.0
+
+
+def test_history_of_longer_runs_is_why_their_length_is_printed_as_an_assumption() -> None:
+    archived = simulate.run_statistics(rng_of(13, 1), 1000, 5, 0.0, 0.005)
+    this = simulate.run_statistics(rng_of(13, 2), 1000, 1, 0.0, 0.01)
+    bands = list(history_grid.by_history(np.hstack([this, archived])))
+    assert covered(bands, 1.0) < 85
+    assert "about as long" in bands[0].assumes
+
+
+def test_remainder_of_a_budget_below_0() -> None:
+    parts = [20 + simulate.runs(rng_of(14, part), 500, 500, 0.8) for part in range(2)]
+    total = parts[0] + parts[1] + simulate.runs(rng_of(14, 2), 500, 500, 0.8) - 0.5
+    bands = [
+        est.budget({"launch": x, "wait": y}, all_, unit="ms")[est.UNATTRIBUTED]
+        for x, y, all_ in zip(*parts, total, strict=True)
+    ]
+    assert 92.0 <= covered(bands, -0.5) <= 98.5
+
+
+def test_requests_that_share_their_waiting() -> None:
+    rows = simulate.requests(rng_of(15), 1000, 8, 50, 3.0, 0.8)
+    for p in (0.5, 0.95):
+        bands = [est.request_quantile(row, p, unit="ms", concurrency=8) for row in rows]
+        assert 92.5 <= covered(bands, simulate.true_request_quantile(p, 3.0)) <= 98.5
+
+
+def test_fewer_rounds_than_asked_for_are_why_they_are_asked_for() -> None:
+    """Steps in place of requests: the same rule, without the refusal, over 10 rounds of 40."""
+    rows = simulate.requests(rng_of(16), 1000, 40, 10, 3.0, 0.8)
+    assert est.request_quantile(rows[0], 0.5, unit="ms", concurrency=40).low is None
+    assert covered(est.quantile_rows(rows, 0.5, unit="ms"), simulate.true_request_quantile(0.5, 3.0)) < 90
+
+
+def test_from_steps_to_the_interval_of_two_equal_sides() -> None:
+    steps = simulate.runs(rng_of(17), 500 * 8, 300, 0.8, "burst").reshape(500, 8, 300)
+    b_side = np.array([made == "B" for made in "ABBABAAB"])
+    bands = [
+        est.difference_of_paired_runs(line[~b_side], line[b_side], unit="ms", order="ABBABAAB")
+        for line in comparison_grid.p50_of(steps)
+    ]
+    assert 2.5 <= comparison_grid.missed(bands) <= 7.5
 
 
 def all_nine_covered(shifts: list[dict[float, Estimate]]) -> float:
