@@ -65,8 +65,12 @@ class _Kind:
     owner: str = "globalPid"
     texts: tuple[str, ...] = ()
     where: str = "1"
+    #: A column, and which of its numbers are no row, with the reason.
+    apart: tuple[str, dict[int, str]] | None = None
 
 
+#: With call stacks on, a call has a second row of a class of its own around the first, with the same id.
+_AGAIN = ("eventClass", {67: "the same call again, with its call stack"})
 _CUPTI = "CUPTI_ACTIVITY_KIND_"
 _KINDS = {
     f"{_CUPTI}KERNEL": _Kind(
@@ -81,8 +85,8 @@ _KINDS = {
     f"{_CUPTI}MEMSET": _Kind("level3_device", (*_AT, "bytes", "memKind", "graphNodeId"), made.fills),
     f"{_CUPTI}GRAPH_TRACE": _Kind("level3_device", (*_AT, "graphId"), made.replays),
     f"{_CUPTI}SYNCHRONIZATION": _Kind("level3_device", (*_AT, "syncType"), made.waits),
-    f"{_CUPTI}RUNTIME": _Kind("level4_edge", _CALL, made.calls, "globalTid"),
-    f"{_CUPTI}DRIVER": _Kind("level4_edge", _CALL, made.calls, "globalTid"),
+    f"{_CUPTI}RUNTIME": _Kind("level4_edge", _CALL, made.calls, "globalTid", apart=_AGAIN),
+    f"{_CUPTI}DRIVER": _Kind("level4_edge", _CALL, made.calls, "globalTid", apart=_AGAIN),
     f"{_CUPTI}OVERHEAD": _Kind(
         "level2_host", ("start", "end", "globalTid", "nameId", "overheadType"), made.overheads, "globalTid"
     ),
@@ -155,9 +159,16 @@ class _Reading:
 
     def _table(self, base: str, kind: _Kind, table: TableOfFile) -> Iterator[Part]:
         self._read.add(table.name)
+        where = kind.where
+        if kind.apart is not None and kind.apart[0] in table.columns:
+            column, reasons = kind.apart
+            where = f"({column} IS NULL OR {column} NOT IN ({', '.join(map(str, reasons))}))"
+            counts = self._file.counts_of(table, column)
+            for number, reason in reasons.items():
+                self._counts[base, reason] += counts.get(number, 0)
         before = 0
         try:
-            found = self._file.batches(table, kind.whole, kind.texts, kind.where)
+            found = self._file.batches(table, kind.whole, kind.texts, where)
             for batch, wrong in made.batches(found, kind.whole, kind.texts, self._mended):
                 yield from self._take(base, kind, batch, wrong, before)
                 before += batch.length

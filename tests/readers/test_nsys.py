@@ -28,7 +28,7 @@ SECRETS = ("/home/", "/root", "hf_", "ghp_", "sk-", "Bearer", "EXPORT_", ".nsys-
 REAL = {
     "small_wsl_3.24": (4, 9, 31, 0),
     "h100_2gpu_3.25": (4612, 5796, 16980, 0),
-    "saxpy_mpi_2.9": (20, 95, 38, 0),
+    "saxpy_mpi_2.9": (20, 57, 38, 0),
     "graph_trace_3.16": (42, 62, 15, 0),
 }
 
@@ -80,7 +80,9 @@ def test_every_row_of_a_real_file_is_accounted_for(name, reading, real):
             assert counted.get(table, 0) == rows, table
         kind = table.removeprefix("CUPTI_ACTIVITY_KIND_")
         if kind in LEVEL and rows:
-            assert found.counted[table, LEVEL[kind]] == rows
+            again = found.counted.get((table, "the same call again, with its call stack"), 0)
+            assert found.counted[table, LEVEL[kind]] == rows - again
+            assert again == (38 if (name, kind) == ("saxpy_mpi_2.9", "RUNTIME") else 0)
     assert counted.get("ENUM_ tables", 0) == words
 
 
