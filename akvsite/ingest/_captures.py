@@ -141,7 +141,7 @@ def name_from_file(path: Path) -> str:
     ('qwen-0.5b', 'trace-41')
     """
     stem = public_name(path.name).lower()
-    for ending in (".gz", ".akvlog", ".json", ".jsonl", ".sqlite", ".trace", ".pt"):
+    for ending in (".gz", ".akvlog", ".json", ".jsonl", ".sqlite", ".txt", ".trace", ".pt"):
         stem = stem.removesuffix(ending)
     return re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", stem)).strip("-._")[:100] or "run"
 
