@@ -16,7 +16,7 @@ TRACE = b'{"traceEvents": []}'
 def test_formats_are_found_by_being_there():
     names = [reader.NAME for reader in readers.readers()]
     assert names == sorted(names)
-    assert {"kineto", "vllm_bench"} <= set(names)
+    assert {"kineto", "nsys", "unitrace", "unitrace_text", "vllm_bench"} <= set(names)
 
 
 @pytest.mark.parametrize(
