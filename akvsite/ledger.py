@@ -1,4 +1,4 @@
-"""What people wrote down: claims, retractions, exclusions (Markdown with front matter) and comparisons (TOML).
+"""What people wrote down: claims, retractions, exclusions (Markdown with front matter), comparisons and histories (TOML).
 
 They live beside the captures, so that a fresh clone has them. The store holds a copy that is replaced whole.
 """
@@ -20,6 +20,9 @@ from akvsite.errors import BadInput
 SCOPES = ("application", "timeline", "kernel", "source", "instruction")
 STATES = ("open", "supported")
 DESIGNS = ("ABBA pairs", "unpaired", "two runs")
+
+#: A run is set beside all others of its history, of which two at least are needed.
+FEWEST_IN_HISTORY, MOST_IN_HISTORY = 3, 24
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
@@ -71,15 +74,27 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class History:
+    """Runs of one host and contract, whose spread stands for that between runs."""
+
+    name: str
+    note: str | None
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Ledger:
     claims: tuple[Claim, ...] = ()
     retractions: tuple[Retraction, ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    histories: tuple[History, ...] = ()
 
 
 def load(folder: Path) -> Ledger:
-    """Read ``claims/``, ``retractions/``, ``exclusions/`` and ``comparisons/`` under ``folder``; any may be missing.
+    """Read ``claims/``, ``retractions/``, ``exclusions/``, ``comparisons/`` and ``histories/`` under ``folder``.
+
+    Any may be missing.
 
     Raises ``BadInput`` with the file and the key that is wrong.
     """
@@ -87,11 +102,14 @@ def load(folder: Path) -> Ledger:
     retractions = {path: _retraction(_Note(path)) for path in _files(folder / "retractions", "*.md")}
     exclusions = {path: _exclusion(_Note(path)) for path in _files(folder / "exclusions", "*.md")}
     comparisons = {path: _comparison(path) for path in _files(folder / "comparisons", "*.toml")}
+    histories = {path: _history(path) for path in _files(folder / "histories", "*.toml")}
     _no_twins("id", {path: c.id for path, c in claims.items()})
     _no_twins("id", {path: r.id for path, r in retractions.items()})
     _no_twins("claim", {path: r.claim for path, r in retractions.items()})
     _no_twins("run", {path: e.run for path, e in exclusions.items()})
     _no_twins("name", {path: c.name for path, c in comparisons.items()})
+    _no_twins("name", {path: h.name for path, h in histories.items()})
+    _one_history_a_run(histories)
     known = {c.id for c in claims.values()}
     for path, retraction in retractions.items():
         if retraction.claim not in known:
@@ -101,6 +119,7 @@ def load(folder: Path) -> Ledger:
         tuple(retractions.values()),
         tuple(exclusions.values()),
         tuple(comparisons.values()),
+        tuple(histories.values()),
     )
 
 
@@ -133,9 +152,23 @@ def rows(ledger: Ledger) -> Iterator[tuple[str, dict[str, Any]]]:
                     "comparison": comparison.name, "side": letter, "label": side.label, "place": place, "run_name": run,
                 }  # fmt: skip
 
+    for history in ledger.histories:
+        yield "history", {"name": history.name, "note": history.note}
+        for place, run in enumerate(history.runs):
+            yield "history_run", {"run_name": run, "history": history.name, "place": place}
+
 
 #: Tables that ``rows`` fills, in the order in which they can be emptied.
-TABLES = ("comparison_run", "comparison", "claim_run", "retraction", "claim", "exclusion")
+TABLES = (
+    "history_run",
+    "history",
+    "comparison_run",
+    "comparison",
+    "claim_run",
+    "retraction",
+    "claim",
+    "exclusion",
+)
 
 
 def write_exclusion(folder: Path, run: str, because: str, today: date) -> Path:
@@ -281,36 +314,65 @@ def _exclusion(note: _Note) -> Exclusion:
     return Exclusion(note.name("run"), note.day("date"), note.text("because"))
 
 
-def _comparison(path: Path) -> Comparison:
+def _toml(path: Path, what: str, *known: str) -> dict[str, Any]:
+    """A TOML file that has no key but those known; ``what`` it is, with its article."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise BadInput(path, f"is not TOML that can be used: {error}") from error
     for key in data:
-        if key not in ("name", "title", "design", "note", "a", "b"):
-            raise BadInput(
-                path, "is not a key of a comparison; known: name, title, design, note, a, b", place=key
-            )
-    for key in ("name", "title", "design"):
-        if not isinstance(data.get(key), str) or not data[key].strip():
-            raise BadInput(path, "must be text, and not empty", place=key)
-    if not _NAME.fullmatch(data["name"]):
-        raise BadInput(path, f"{data['name']!r}: lower-case letters, digits, '.', '_' and '-'", place="name")
-    if data["design"] not in DESIGNS:
-        raise BadInput(path, f"{data['design']!r}; one of {', '.join(DESIGNS)}", place="design")
+        if key not in known:
+            raise BadInput(path, f"is not a key of {what}; known: {', '.join(known)}", place=key)
+    return data
+
+
+def _text(path: Path, data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(path, "must be text, and not empty", place=key)
+    return value
+
+
+def _named(path: Path, data: dict[str, Any]) -> str:
+    name = _text(path, data, "name")
+    if not _NAME.fullmatch(name):
+        raise BadInput(path, f"{name!r}: lower-case letters, digits, '.', '_' and '-'", place="name")
+    return name
+
+
+def _note(path: Path, data: dict[str, Any]) -> str | None:
     note = data.get("note")
     if note is not None and not isinstance(note, str):
         raise BadInput(path, "must be text", place="note")
-    sides = [_side(path, data, key) for key in ("a", "b")]
-    comparison = Comparison(data["name"], data["title"], data["design"], note, *sides)
-    both = set(sides[0].runs) & set(sides[1].runs)
+    return note
+
+
+def _run_names(path: Path, runs: Any, place: str) -> tuple[str, ...]:
+    if (
+        not isinstance(runs, list)
+        or not runs
+        or not all(isinstance(r, str) and _NAME.fullmatch(r) for r in runs)
+    ):
+        raise BadInput(path, "must be a list of run names", place=place)
+    if len(set(runs)) != len(runs):
+        raise BadInput(path, "names a run twice", place=place)
+    return tuple(runs)
+
+
+def _comparison(path: Path) -> Comparison:
+    data = _toml(path, "a comparison", "name", "title", "design", "note", "a", "b")
+    name, title, design = _named(path, data), _text(path, data, "title"), _text(path, data, "design")
+    if design not in DESIGNS:
+        raise BadInput(path, f"{design!r}; one of {', '.join(DESIGNS)}", place="design")
+    a, b = (_side(path, data, key) for key in ("a", "b"))
+    both = set(a.runs) & set(b.runs)
     if both:
-        raise BadInput(path, f"run {sorted(both)[0]!r} is on both sides")
-    if comparison.design == "ABBA pairs" and len(sides[0].runs) != len(sides[1].runs):
+        raise BadInput(path, f"run {min(both)!r} is on both sides")
+    if design == "ABBA pairs" and len(a.runs) != len(b.runs):
         raise BadInput(path, "ABBA pairs need as many runs on side a as on side b", place="design")
-    if comparison.design == "two runs" and (len(sides[0].runs), len(sides[1].runs)) != (1, 1):
+    if design == "two runs" and (len(a.runs), len(b.runs)) != (1, 1):
         raise BadInput(path, "two runs are one a side", place="design")
-    return comparison
+    return Comparison(name, title, design, _note(path, data), a, b)
 
 
 def _side(path: Path, data: dict[str, Any], key: str) -> Side:
@@ -320,13 +382,22 @@ def _side(path: Path, data: dict[str, Any], key: str) -> Side:
     for name in side:
         if name not in ("label", "runs"):
             raise BadInput(path, "is not a key of a side; known: label, runs", place=f"{key}.{name}")
-    runs = side.get("runs")
-    if (
-        not isinstance(runs, list)
-        or not runs
-        or not all(isinstance(r, str) and _NAME.fullmatch(r) for r in runs)
-    ):
-        raise BadInput(path, "must be a list of run names", place=f"{key}.runs")
-    if len(set(runs)) != len(runs):
-        raise BadInput(path, "names a run twice", place=f"{key}.runs")
-    return Side(side["label"], tuple(runs))
+    return Side(side["label"], _run_names(path, side.get("runs"), f"{key}.runs"))
+
+
+def _history(path: Path) -> History:
+    data = _toml(path, "a history", "name", "note", "runs")
+    runs = _run_names(path, data.get("runs"), "runs")
+    if not FEWEST_IN_HISTORY <= len(runs) <= MOST_IN_HISTORY:
+        why = f"{len(runs)} runs; a history is of {FEWEST_IN_HISTORY} to {MOST_IN_HISTORY}"
+        raise BadInput(path, f"{why}: each run of it is set beside the others", place="runs")
+    return History(_named(path, data), _note(path, data), runs)
+
+
+def _one_history_a_run(histories: dict[Path, History]) -> None:
+    first: dict[str, Path] = {}
+    for path, history in histories.items():
+        for run in history.runs:
+            if run in first:
+                raise BadInput(path, f"run {run!r} is in {first[run].name} already", place="runs")
+            first[run] = path

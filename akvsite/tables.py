@@ -622,6 +622,27 @@ class ComparisonRun(Row):
 
 
 @describes
+class History(Row):
+    """Archived runs of one host and contract, named by a person: their spread stands for that between runs."""
+
+    __key__ = "name"
+    name: Annotated[str, Col("name of the history")]
+    note: Annotated[str | None, Col("what its maker says about it")]
+
+
+@describes
+class HistoryRun(Row):
+    """A run of a history; a run is in one at most."""
+
+    __key__ = "run_name"
+    __foreign__ = ("FOREIGN KEY (history) REFERENCES history (name) ON DELETE CASCADE",)
+    __indexes__ = ("history",)
+    run_name: Annotated[str, Col("name of the run")]
+    history: Annotated[str, Col("name of the history")]
+    place: Annotated[int, Col("place in it, from 0")]
+
+
+@describes
 class Claim(Row):
     """A falsifiable statement with the runs it stands on."""
 

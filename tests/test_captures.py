@@ -17,7 +17,7 @@ CAPTURES = Path(__file__).resolve().parent.parent / "captures"
 FOLDERS = sorted(path.parent for path in CAPTURES.glob(f"*/{manifest.FILE_NAME}"))
 FILES = sorted(path for path in CAPTURES.rglob("*") if path.is_file())
 #: Folders of what people wrote; every other folder is a capture.
-WRITTEN = {"claims", "comparisons", "exclusions", "inquiries", "retractions"}
+WRITTEN = {"claims", "comparisons", "exclusions", "histories", "inquiries", "retractions"}
 
 MIB = 2**20
 #: What must not be published, and the text that gives it away.

@@ -1,4 +1,4 @@
-"""Claims, retractions, exclusions and comparisons: held to what they must say, with the file and the key."""
+"""Claims, retractions, exclusions, comparisons and histories: held to what they must say, with the file and the key."""
 
 from __future__ import annotations
 
@@ -46,11 +46,17 @@ runs = ["a"]
 label = "new"
 runs = ["b", "c"]
 """
+HISTORY = """
+name = "decode"
+note = "One day, one host."
+runs = ["a", "b", "c"]
+"""
 KINDS = {
     "claims": ("one.md", CLAIM),
     "retractions": ("one.md", RETRACTION),
     "exclusions": ("one.md", EXCLUSION),
     "comparisons": ("one.toml", COMPARISON),
+    "histories": ("one.toml", HISTORY),
 }
 
 
@@ -94,6 +100,7 @@ def test_everything_is_read(folder: Path) -> None:
     assert found.retractions[0].reason == "The observer changed the answer."
     assert found.exclusions == (ledger.Exclusion("a", "2026-01-04", "another job ran"),)
     assert found.comparisons[0].b == ledger.Side("new", ("b", "c"))
+    assert found.histories == (ledger.History("decode", "One day, one host.", ("a", "b", "c")),)
 
 
 def test_a_withdrawn_claim_is_retracted_whatever_its_file_says(folder: Path) -> None:
@@ -156,6 +163,12 @@ def test_a_withdrawn_claim_is_retracted_whatever_its_file_says(folder: Path) -> 
         ("comparisons", 'runs = ["a"]', 'runs = ["../a"]', "a.runs: must be a list of run names"),
         ("comparisons", 'runs = ["a"]', f"runs = [{'9' * 5000}]", "is not TOML"),
         ("comparisons", COMPARISON, "x = " + "[" * 5000, "is not TOML"),
+        ("histories", '"b", "c"', '"b"', "runs: 2 runs; a history is of 3 to 24"),
+        ("histories", '"b", "c"', ", ".join(f'"r{n}"' for n in range(24)), "runs: 25 runs; a history is of 3 to 24"),
+        ("histories", '"b", "c"', '"b", "a"', "runs: names a run twice"),
+        ("histories", '"b", "c"', '"b", 3', "runs: must be a list of run names"),
+        ("histories", "note =", "title =", "title: is not a key of a history"),
+        ("histories", 'name = "decode"', "", "name: must be text"),
     ],
 )  # fmt: skip
 def test_a_note_that_is_not_as_it_should_be_is_named(
@@ -165,6 +178,13 @@ def test_a_note_that_is_not_as_it_should_be_is_named(
     assert old in text
     path = put(folder, kind, text.replace(old, new, 1))
     assert words in refused(folder, path)
+
+
+def test_a_run_is_in_one_history(folder: Path) -> None:
+    other = HISTORY.replace("decode", "other").replace('["a"', '["d"')
+    assert "runs: run 'b' is in one.toml already" in refused(
+        folder, put(folder, "histories", other, "two.toml")
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -244,17 +244,17 @@ def step_numbers(run: Run) -> list[tuple[str, list[tuple[str, Estimate]]]]:
     return made
 
 
-def statistics(run: Run, kept: np.ndarray[Any, Any]) -> list[tuple[str, Estimate]]:
-    """Mean and percentiles of steps (n,) in ns, with what the run's numbers may be used for."""
+def numbers_of(kept: np.ndarray[Any, Any]) -> list[tuple[str, Estimate]]:
+    """Mean and percentiles of steps (n,) in ns."""
     return [
-        (
-            name,
-            run.marked(
-                estimators.mean(kept, unit="ns") if p is None else estimators.quantile(kept, p, unit="ns")
-            ),
-        )
+        (name, estimators.mean(kept, unit="ns") if p is None else estimators.quantile(kept, p, unit="ns"))
         for name, p in _STATISTICS
     ]
+
+
+def statistics(run: Run, kept: np.ndarray[Any, Any]) -> list[tuple[str, Estimate]]:
+    """The same, with what the run's numbers may be used for."""
+    return [(name, run.marked(number)) for name, number in numbers_of(kept)]
 
 
 def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

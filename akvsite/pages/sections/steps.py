@@ -6,6 +6,7 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands, distribution, series
+from akvsite.pages._history import by_history
 from akvsite.pages._html import Cell, link, number_of, table, text
 from akvsite.pages._run import Run, finished, statistics, step_groups
 
@@ -28,7 +29,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
     whole = finished(durations)
     kept = durations[whole & ~warm].astype(np.int64)
     cut = int(np.count_nonzero(warm))
-    numbers = statistics(run, kept)
+    numbers, history = by_history(run, label, statistics(run, kept))
     declared = (
         "no warm-up declared, none cut" if run.warm_up_steps is None and not cut else f"{cut} cut, declared"
     )
@@ -37,7 +38,6 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
         notes += (
             f"{number_of(int(np.count_nonzero(~whole)), 'step has', 'steps have')} no end: no duration",
         )
-    footer = run.footer(notes=notes)
     headline = numbers[:2]
     samples = [None if d is None or d != d else int(d) for d in durations.tolist()]
     out = [f"\n### {text(label)}\n" if suffix or label != "decode steps" else ""]
@@ -67,13 +67,25 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
             run.page, f"step-percentiles{suffix}",
             bands.draw(
                 f"What are the mean and the percentiles of the {label}, and how far are they known?",
-                [bands.Row(name, number) for name, number in numbers], footer, axis="step time",
+                [bands.Row(name, number) for name, number in numbers],
+                run.footer(notes=(*notes, history) if history else notes), axis="step time",
             ),
             "step_time",
         )
     )  # fmt: skip
     out.append(
-        table(["number", "value and band"], [[name, Cell(text(number.text()))] for name, number in numbers])
+        table(
+            [
+                "number",
+                "value and band",
+                *(["the configuration, by history"] if any(e.also for _, e in numbers) else []),
+            ],
+            [
+                [name, Cell(text(e.text())), *([Cell(text(e.also.text()), e.also.value)] if e.also else [])]
+                for name, e in numbers
+            ],
+        )
+        + (f"\n{text(history[0].upper() + history[1:])}.\n" if history else "")
     )
     if len(kept) >= estimators.FEWEST_SAMPLES:
         out.append(f"\n{text(STEADINESS)} See {link('Method', '../method.html#estimate-quantile')}.\n")
