@@ -13,6 +13,10 @@ from akvsite import charts
 from akvsite.charts import Drawing, Footer, Headline
 from akvsite.estimate import outward, written
 
+#: A share of the axis that is about as wide as a pixel: what is shorter is drawn as a thin line, so that nothing that
+#: was recorded is left out of sight.
+_SHORT = 0.0015
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -58,6 +62,8 @@ def draw(
     lanes = charts.labels((interval.lane for interval in intervals), 36)
     kinds = charts.labels((interval.kind for interval in drawn), 30)
     zero = f"time 0 is {charts.visible(origin)}{_zero_bound(origin_bound_ns)}"
+    rows = [_row(interval, scale, lanes[interval.lane], kinds[interval.kind]) for interval in drawn]
+    short = sum(row["short"] for row in rows)
     held = f"{_number(len(intervals), 'interval')} on {_number(len(lanes), 'lane')}"
     return charts.sealed(
         _skeleton(),
@@ -67,12 +73,16 @@ def draw(
             charts.GROUPS: list(kinds.values()),
             charts.HEIGHT: {"step": 30},
         },
-        {"rows": [_row(interval, scale, lanes[interval.lane], kinds[interval.kind]) for interval in drawn]},
+        {"rows": rows},
         question=question,
         headline=headline,
         footer=footer,
         estimates=[estimate for _, estimate in headline],
-        notes=[f"{zero} · empty: nothing recorded there", *_notes(intervals, drawn, closed_ns)],
+        notes=[
+            f"{zero} · empty: nothing recorded there",
+            *([f"thin line, wider than the interval is: too short to be seen, {short}"] if short else []),
+            *_notes(intervals, drawn, closed_ns),
+        ],
         count=f"n {held}",
         summary=charts.told(question, headline, _by_lane(intervals), f"{held}; {zero}."),
         columns=("lane", "kind", "name", "start_ns", "end_ns", "start_bound_ns", "end_bound_ns"),
@@ -186,7 +196,7 @@ def _row(interval: Interval, scale: charts.Scale, lane: str, kind: str) -> dict[
     """Where the interval may begin (a), has begun (b), has not ended (c) and may end (d)."""
     start_ns, end_ns = interval.start_ns, interval.end_ns
     start_bound, end_bound = interval.start_bound_ns or 0, interval.end_bound_ns or 0
-    return {
+    row: dict[str, Any] = {
         "label": lane,
         "kind": kind,
         "name": charts.shortened(interval.name or interval.kind, 120),
@@ -198,6 +208,8 @@ def _row(interval: Interval, scale: charts.Scale, lane: str, kind: str) -> dict[
         "open": end_ns is None,
         "unsure": interval.unsure,
     }
+    row["short"] = row["d"] - row["a"] < _SHORT * (scale.high - scale.low)
+    return row
 
 
 def _known(interval: Interval) -> str:
@@ -244,17 +256,24 @@ def _skeleton() -> list[alt.Chart]:
     }
     hue = alt.Stroke("kind:N", scale=kinds, legend=legend)
     x = charts.band_x
-    bounded = "datum.b > datum.a || datum.d > datum.c"
+    bounded = "(datum.b > datum.a || datum.d > datum.c)"
+    # Where the clock leaves more open than the interval is long, no part of it is certain.
+    certain = "datum.c >= datum.b && !datum.unsure"
+
+    def bar(test: str, style: str, first: str, last: str) -> alt.Chart:
+        drawn: alt.Chart = (
+            rows.transform_filter(test).mark_bar(style=style).encode(x=x(first), x2=last, stroke=hue, **place)
+        )
+        return drawn
+
     return [
-        rows.transform_filter(bounded).mark_bar(style="akv-bound").encode(x=x("a"), x2="d", **place),
-        # Where the clock leaves more open than the interval is long, no part of it is certain.
-        rows.transform_filter("datum.c >= datum.b && !datum.unsure")
-        .mark_bar(style="akv-interval")
-        .encode(x=x("b"), x2="c", **place),
+        bar(f"{bounded} && !datum.short", "akv-bound", "a", "d"),
+        bar(f"{bounded} && datum.short", "akv-bound-short", "a", "d"),
+        bar(f"{certain} && !datum.short", "akv-interval", "b", "c"),
+        bar(f"{certain} && datum.short", "akv-interval-short", "b", "c"),
         # Where nobody knows how far an end may be off, no part is drawn as certain.
-        rows.transform_filter("datum.unsure")
-        .mark_bar(style="akv-unsure")
-        .encode(x=x("a"), x2="d", stroke=hue, **place),
+        bar("datum.unsure && !datum.short", "akv-unsure", "a", "d"),
+        bar("datum.unsure && datum.short", "akv-unsure-short", "a", "d"),
         rows.transform_filter("datum.open")
         .mark_point(style="akv-open", shape="triangle-right", xOffset=7)
         .encode(x=x("d"), **place),

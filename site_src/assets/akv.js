@@ -7,6 +7,7 @@
   "use strict";
 
   var NARROW = 560;
+  var SYMBOL = 34; // width of a legend's symbol, with the space beside its label
   // Styles of lines across rows, in a chart's first layer.
   var LINES_UNDER = ["akv-pair", "akv-zero", "akv-neutral"];
   var here = document.currentScript.src;
@@ -123,8 +124,10 @@
     var labels = Math.min(config.axis.labelLimit, labelWidth(child, font("", config.axis.labelFontSize)));
     var legend = room - (width < NARROW && child.height.step ? 0 : labels + 12);
     var columns = legendColumns(child, font("", config.legend.labelFontSize), legend);
-    // Legends stand over each other, each with all of the width.
-    config = over(config, { legend: { columns: columns, layout: { top: { direction: "vertical", margin: 4 } } } });
+    // Legends stand over each other, each with all of the width, and no entry is wider than that.
+    var entry = Math.min(config.legend.labelLimit, Math.floor(legend - SYMBOL));
+    var layout = { top: { direction: "vertical", margin: 4 } };
+    config = over(config, { legend: { columns: columns, labelLimit: entry, layout: layout } });
     if (width < NARROW) labelsOverRows(child, room, font("", config.axis.labelFontSize));
     spec.config = config;
     return spec;
@@ -156,7 +159,7 @@
         var coded = layer.encoding[channel];
         if (!coded || !coded.scale || !coded.legend) return;
         var widths = coded.scale.domain.map(function (label) {
-          return pen.measureText(label).width + 34; // symbol, and the space between columns
+          return pen.measureText(label).width + SYMBOL;
         });
         columns = Math.min(columns, Math.max(1, Math.floor(room / Math.max.apply(null, widths))));
       });
@@ -168,6 +171,7 @@
     if (!child.height || !child.height.step) return;
     var space = 18;
     var rows;
+    var limit = room - 16; // less what the first number of the axis below may take at the left
     var step = child.height.step + space;
     child.height.step = step;
     child.layer.forEach(function (layer) {
@@ -179,21 +183,21 @@
         labelAlign: "left",
         labelPadding: -1,
         labelOffset: -(step - space) / 2 - space / 2,
-        labelLimit: room,
+        labelLimit: limit,
         zindex: 1,
       });
     });
-    if (LINES_UNDER.indexOf(child.layer[0].mark.style) >= 0) groundUnder(rows, child, step, space, labelFont);
+    if (LINES_UNDER.indexOf(child.layer[0].mark.style) >= 0) groundUnder(rows, child, step, space, labelFont, limit);
   }
 
   /* Lines across the rows would strike through the labels between them: each label stands on ground of its own. */
-  function groundUnder(y, child, step, space, labelFont) {
+  function groundUnder(y, child, step, space, labelFont, limit) {
     pen.font = labelFont;
     var grounds = y.scale.domain.map(function (name) {
       return {
         data: { values: [{ label: name }] },
         mark: { type: "rect", style: "akv-ground", height: space - 2, yOffset: -step / 2 },
-        encoding: { x: { value: 0 }, x2: { value: pen.measureText(name).width + 8 }, y: y },
+        encoding: { x: { value: 0 }, x2: { value: Math.min(limit, pen.measureText(name).width + 8) }, y: y },
       };
     });
     child.layer.splice.apply(child.layer, [1, 0].concat(grounds));

@@ -21,7 +21,7 @@ KINDS = (
     "comparisons/h200-prefetch", "comparisons/mixed-levels", "comparisons/one-run-a-side", "runs/h200-kv-prefetch-device",
     "runs/h200-overlap-control", "runs/h200-decode-off-a0", "runs/cpu-torch-profiler", "runs/hostile-names", "runs/metadata-only",
     "runs/launches-unseen", "runs/two-devices", "runs/kernel-before-launch", "runs/serving", "runs/cut-short",
-    "edge", "experiments", "experiments/tracer-sycl-cpu", "runs/h200-edge-graph",
+    "edge", "experiments", "experiments/tracer-sycl-cpu", "runs/h200-edge-graph", "runs/sycl-cpu-edge",
 )  # fmt: skip
 PLAIN = "publish"
 

@@ -198,8 +198,9 @@ def test_an_interval_on_an_unproven_clock_has_no_certain_part() -> None:
     drawing = timeline.draw("?", intervals, samples.FOOTER, origin="start")
     assert [r["unsure"] for r in drawing.spec["datasets"]["rows"]] == [True, True, False, False]
     assert "dashed outline: the clock's bound is not known, 2 of 4 intervals" in " ".join(drawing.footer)
-    certain = next(layer for layer in layers(drawing) if layer["mark"]["style"] == "akv-interval")
-    assert "!datum.unsure" in certain["transform"][0]["filter"]
+    certain = [layer for layer in layers(drawing) if layer["mark"]["style"].startswith("akv-interval")]
+    assert certain
+    assert all("!datum.unsure" in layer["transform"][0]["filter"] for layer in certain)
     at = drawing.columns.index("start_bound_ns")
     assert [r[at : at + 2] for r in drawing.rows] == [("unknown", 20), (10, "unknown"), (10, None), (0, 0)]
 
@@ -223,6 +224,16 @@ def test_time_0_says_how_well_it_is_known(bound: int | None, said: str) -> None:
     )
     for text in (" ".join(drawing.footer), drawing.summary, drawing.caption):
         assert f"time 0 is {said}" in text
+
+
+def test_an_interval_that_is_too_short_to_be_seen_is_a_thin_line() -> None:
+    intervals = [timeline.Interval("q", "k", at, at + 5) for at in (0, 1_000_000)]
+    intervals.append(timeline.Interval("q", "k", 200_000, 900_000))
+    drawing = timeline.draw("?", intervals, samples.FOOTER, origin="start")
+    assert [row["short"] for row in drawing.spec["datasets"]["rows"]] == [True, True, False]
+    assert "thin line, wider than the interval is: too short to be seen, 2" in " ".join(drawing.footer)
+    look = drawing.spec["config"]["style"]
+    assert all(look[f"akv-{kind}-short"]["strokeWidth"] > 0.5 for kind in ("interval", "bound", "unsure"))
 
 
 def test_intervals_that_are_drawn_as_one_keep_what_is_not_known_of_their_ends() -> None:
