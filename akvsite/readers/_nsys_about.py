@@ -51,6 +51,8 @@ class SessionStart:
 
     epoch: int | None
     normalised: bool
+    #: By how much the export moved all times, in ns, as its maker asked.
+    shift: str
 
     @property
     def added(self) -> int:
@@ -67,6 +69,8 @@ class SessionStart:
             )
         else:
             said = "from the start of the session: the file does not say when that was"
+        if self.shift not in ("", "0"):
+            said += f"; the export had moved all times by {self.shift} ns"
         yield Fact("capture", "host axis", said)
 
 
@@ -76,9 +80,9 @@ def session_start(file: SqliteFile) -> SessionStart:
         # A time before 1970 or after 2116 is none of a capture.
         if isinstance(row[0], int) and 0 < row[0] < 2**62:
             epoch = row[0]
-    return SessionStart(
-        epoch, _export(file).get("EXPORT_PARAM_TIME_NORMALIZE", "").lower() in ("true", "1", "yes")
-    )
+    export = _export(file)
+    normalised = export.get("EXPORT_PARAM_TIME_NORMALIZE", "").lower() in ("true", "1", "yes")
+    return SessionStart(epoch, normalised, export.get("EXPORT_PARAM_TIME_SHIFT", ""))
 
 
 def _export(file: SqliteFile) -> dict[str, str]:

@@ -266,11 +266,12 @@ def test_a_time_that_does_not_fit_with_the_start_of_the_session_is_refused_by_th
 def test_times_that_were_exported_as_dates_stay_as_they_are(gather, tmp_path):
     sql = f"""
         {KERNELS} {SESSION} INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1764460000000000000);
-        CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PARAM_TIME_NORMALIZE', 'true');
+        CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT); INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PARAM_TIME_NORMALIZE', 'true'), ('EXPORT_PARAM_TIME_SHIFT', '-250');
         INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1764460000000000005, 1764460000000000007, 0, 7, 1, {P41}, 1);
     """
     found = gather(READER, made(tmp_path / "a.sqlite", sql))
     assert [r["start_ns"] for r in found.rows[DEVICE]] == [1764460000000000005]
+    assert found.facts["capture", "host axis"].endswith("the export had moved all times by -250 ns")
 
 
 def test_the_newest_form_of_a_table_is_read_and_the_others_counted(gather, tmp_path):
