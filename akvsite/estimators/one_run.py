@@ -19,7 +19,7 @@ FEWEST_ROUNDS = 50
 UNATTRIBUTED = "unattributed"
 STEP = "step"
 TimeUnit = Literal["ns", "us", "ms", "s"]
-_STEADY_REQUESTS = "completion order, steady after the cut, phi <= 0.8 from one round in flight to the next"
+_STEADY_REQUESTS = "completion order, steady after the cut, phi <= 0.5 from one round in flight to the next"
 _SECOND = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
 
@@ -59,7 +59,7 @@ def request_quantile(
     Requests in flight together share their waiting, so no band is given where requests / concurrency < 50, or
     for fewer than 200 requests, or for p99 of fewer than 5000; and none where ``concurrency`` is None, which is
     "not declared". Assumes a series that is steady in completion order. Requests in flight together (a round) may
-    share their waiting wholly, and a round may lean on the one before with a correlation of up to 0.8. Sources: as
+    share their waiting wholly, and a round may lean on the one before with a correlation of up to 0.5. Sources: as
     ``quantile``.
     """
     if concurrency is not None and not concurrency > 0:

@@ -50,7 +50,7 @@ OPENED = (
             "No range is stated for these cases: the share is what was really got.",
             "Steps that lean on each other by more than 0.95, or by as much over fewer than 500 steps, leave too few independent ones. The printed line says up to which correlation (phi) a band was calibrated; that of a run is not known.",
             "p99 of fewer than 5,000 steps has too few steps beyond it. The band is refused; what it would get is shown.",
-            "Requests of fewer than 50 rounds are too few waits, where one round leans on the one before. The band is refused.",
+            "Where the waits of requests carry over from one round in flight to the next by more than 0.5, 50 rounds are too few; of fewer than 50 the band is refused, and what it would get is shown.",
             "A mean follows its largest steps: where bursts of them are rare, many runs hold none.",
             "Runs with two modes: a few runs often hold one of them alone, and lie close together. The runs are always drawn as dots, so that two modes can be seen.",
             "All runs of one side after those of the other: a drift is read as a difference. Where the order is on record, the band is refused.",

@@ -14,6 +14,7 @@ from . import simulate
 from .cell import Cell
 from .cover import covered
 from .quantile_grid import BATCH, FEW, SPIKES, of_one_run
+from .requests_grid import of_requests
 
 REPEATS = 4000
 GRID = "where the bands do not hold"
@@ -21,8 +22,9 @@ GRID = "where the bands do not hold"
 
 def cells(quick: bool = False) -> Iterator[Cell]:
     repeats = BATCH if quick else REPEATS
-    for n in (500, 1000, 2000, 5000):
-        yield from of_one_run(GRID, 0.98, n, "none", (0.5, 0.95), None, repeats)
+    for phi in (0.98, 0.99):
+        for n in (500, 1000, 2000, 5000):
+            yield from of_one_run(GRID, phi, n, "none", (0.5, 0.95), None, repeats)
     for n in FEW:
         for spikes in SPIKES:
             yield from of_one_run(GRID, 0.95, n, spikes, (0.5, 0.95), None, repeats)
@@ -30,6 +32,7 @@ def cells(quick: bool = False) -> Iterator[Cell]:
     yield from _means(repeats)
     yield from _runs_with_two_modes(repeats)
     yield from _one_side_after_the_other(repeats)
+    yield from of_requests(GRID, 32, 50, 3.0, 0.8, None, repeats // 2)
     yield from _few_rounds(repeats // 2)
 
 

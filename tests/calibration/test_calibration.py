@@ -127,7 +127,7 @@ def test_remainder_of_a_budget_below_0() -> None:
 
 
 def test_requests_that_share_their_waiting() -> None:
-    rows = simulate.requests(rng_of(15), 1000, 8, 50, 3.0, 0.8)
+    rows = simulate.requests(rng_of(15), 1000, 8, 50, 3.0, 0.5)
     for p in (0.5, 0.95):
         bands = [est.request_quantile(row, p, unit="ms", concurrency=8) for row in rows]
         assert 92.5 <= covered(bands, simulate.true_request_quantile(p, 3.0)) <= 98.5
