@@ -45,7 +45,7 @@ def bring_others(store: Store) -> None:
     """The runs that were stored before there were clock bounds."""
     waiting = store.rows(
         "SELECT DISTINCT d.run_id FROM level3_device d "
-        "WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = d.run_id) AND d.kind IN ('kernel', 'copy', 'fill')"
+        "WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = d.run_id) AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')"
     )
     for row in waiting:
         with store.transaction():

@@ -47,7 +47,7 @@ INTERVALS_QUERY = f"""
     LEFT JOIN link l ON l.interval_id = d.id
     LEFT JOIN level4_edge c ON c.id = l.call_id
     LEFT JOIN waited w ON w.maker_id = c.id
-    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill')
+    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')
     ORDER BY d.process_id, d.device, d.clock IS NOT NULL, d.id
     """
 
