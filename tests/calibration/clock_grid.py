@@ -92,7 +92,7 @@ def width(n: int) -> Iterator[Cell]:
         GRID, f"width over the optimum's, mean of {n:,} captures", float(np.mean(means)), (1, 1.05), "×"
     )
     yield Cell(
-        GRID, f"width over the optimum's, worst at any of {WIDTH_POINTS} times of each", worst, (1, 1.25), "×"
+        GRID, f"width over the optimum's, most at any of {WIDTH_POINTS} times of each", worst, (1, 1.25), "×"
     )
 
 
@@ -180,7 +180,7 @@ def not_done(n: int) -> Iterator[Cell]:
         ("nearest reading", found.nearest),
         ("straight line", found.line),
     ):
-        case = f"not done: {rule}, worst error of a capture"
+        case = f"not done: {rule}, largest error of a capture"
         yield Cell(GRID, f"{case}, median", median(errors) / 1e3, None, "us")
         yield Cell(GRID, f"{case}, most", max(errors) / 1e3, None, "us")
     covers = 100 * float(np.mean(found.line_covers))
