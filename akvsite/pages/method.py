@@ -58,6 +58,14 @@ OPENED = (
         ),
     ),
     (
+        "clock",
+        "The clock's band",
+        (
+            "This is no band of 95 %: while its assumptions hold, it must contain the truth in every simulated capture.",
+            "Rows without a range are what it cannot see, and other ways to convert, which are not used here, on the same captures.",
+        ),
+    ),
+    (
         "real repeats, one left out",
         "On real repeats",
         (
