@@ -64,8 +64,8 @@ class Footer:
     notes: tuple[str, ...] = ()
     #: What the chart is of, such as "run r1 on lab-1", so that two images can be told apart. It is printed first.
     of: str = ""
-    #: The retractions that the numbers stand under. They are printed over all numbers.
-    withdrawn: tuple[str, ...] = ()
+    #: What is printed over all numbers: the retractions that they stand under, or that two outputs differ.
+    stamps: tuple[str, ...] = ()
 
     @property
     def looked(self) -> str:
@@ -97,7 +97,7 @@ class Footer:
             one_line(line)
             for line in (
                 self.of,
-                *self.withdrawn,
+                *self.stamps,
                 *_bands([e for e in known if e.low is not None], headline),
                 *_made(count or counts(known), self.method, drawn),
                 joined(f"level {self.looked}", several((self.use, *(e.use for e in drawn)), "uses")),

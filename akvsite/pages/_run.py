@@ -107,7 +107,8 @@ class Run:
             clock={"host": "host only", "device": self.device_line, "both": self.clock_line}[axis],
             method=method,
             use=self.use,
-            notes=(*self.withdrawn, *notes, *((self.ticks,) if axis != "host" and self.ticks else ())),
+            stamps=self.withdrawn,
+            notes=(*notes, *((self.ticks,) if axis != "host" and self.ticks else ())),
         )
 
     @property

@@ -129,12 +129,8 @@ class _Footers:
             clock="host only",
             method=method,
             use=self.found.use,
-            notes=(
-                *self.withdrawn,
-                *outputs,
-                *left_out,
-                *notes,
-            ),
+            stamps=(*self.withdrawn, *outputs),
+            notes=(*left_out, *notes),
         )
 
 

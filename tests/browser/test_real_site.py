@@ -48,7 +48,7 @@ def real_address(real: Path, real_port: int) -> Iterator[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_is_drawn_readable_and_keeps_to_itself(page: Page, real_address: str, kind: str) -> None:
     watch = checks.Watch(page, real_address)
-    for width in (1440, 390):
+    for width in (1440, 320):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"{real_address}{kind}.html")
         checks.settle(page)

@@ -183,10 +183,8 @@ def test_a_fourth_thing_of_a_kind_is_in_the_table() -> None:
     assert "and 2 more methods, in the table" in lines
 
 
-def test_a_retraction_stands_over_all_numbers() -> None:
-    footer = replace(
-        samples.FOOTER, of="run r1", withdrawn=("RETRACTED 2026-01-01 (r): a claim was withdrawn",)
-    )
+def test_a_stamp_stands_over_all_numbers() -> None:
+    footer = replace(samples.FOOTER, of="run r1", stamps=("RETRACTED 2026-01-01 (r): a claim was withdrawn",))
     assert printed(STEP, footer=footer)[:2] == ["run r1", "RETRACTED 2026-01-01 (r): a claim was withdrawn"]
 
 
