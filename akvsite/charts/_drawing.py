@@ -48,7 +48,7 @@ class Footer:
     the page adds the level, its control, what was seen and the clock.
     """
 
-    #: The capture level and host role, such as "edge, dev host", or the mixture "off | edge, side by side".
+    #: The capture level and host role, such as "edge, dev host", or the mixture "device and off, dev host".
     level: str
     #: What the capture cost by its control: "capture on, +33 % [29, 37] against its control, 8 ABBA pairs".
     control: str = ""

@@ -123,7 +123,7 @@ class _Footers:
         left_out = (f"left out: {', '.join(out)}",) if out else ()
         return Footer(
             of=f"comparison {self.name}",
-            level=f"{' | '.join(levels)}, {' | '.join(roles)} host",
+            level=f"{' and '.join(levels)}, {' and '.join(roles)} host",
             control="" if levels == ["off"] else "cost of looking unknown, no control: not a speed",
             seen="not from device records",
             clock="host only",

@@ -88,7 +88,7 @@ def test_a_level_without_a_control_says_that_its_cost_is_unknown() -> None:
     assert level(level="edge, dev host").startswith(
         "level edge, dev host: cost of looking unknown, no control"
     )
-    assert "cost of looking unknown" in level(level="device | off, proof host")
+    assert "cost of looking unknown" in level(level="device and off, proof host")
     assert "cost" not in level(level="off, proof host")
 
 
