@@ -208,7 +208,7 @@ def _cases(of: Table) -> str:
         [
             [
                 row.case,
-                Cell(text(f"{row.got:.4g} {row.unit}") + ("" if row.inside else ", outside"), row.got),
+                Cell(text(f"{_number(row.got)} {row.unit}") + ("" if row.inside else ", outside"), row.got),
                 Cell(f"{row.of:,}", row.of) if row.of else "no share",
                 *([_stated((row,))] if ranged else []),
             ]
@@ -217,17 +217,24 @@ def _cases(of: Table) -> str:
     )
 
 
+def _number(got: float) -> str:
+    return f"{got:,.0f}" if abs(got) >= 1000 else f"{got:.4g}"
+
+
 def _span(rows: Iterable[Row]) -> str:
     """From the least to the most, for each unit."""
     units: dict[str, list[float]] = {}
     for row in rows:
         units.setdefault(row.unit, []).append(row.got)
+    if len(units) > 1:
+        return "several units, see its table"
     return "; ".join(f"{min(got):.4g} to {max(got):.4g} {unit}" for unit, got in units.items())
 
 
 def _stated(rows: Iterable[Row]) -> str:
     ranges = [f"{r.stated[0]:g} to {r.stated[1]:g} {r.unit}" if r.stated else "none" for r in rows]
-    return "; ".join(dict.fromkeys(ranges))
+    distinct = list(dict.fromkeys(ranges))
+    return "; ".join(distinct) if len(distinct) < 4 else "several, see its table"
 
 
 def _questions(asked: Iterable[Any]) -> Iterator[str]:
