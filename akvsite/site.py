@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from akvsite import estimators, ledger, pages, questions, tables
+from akvsite import estimators, ingest, ledger, pages, questions, tables
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
 from akvsite.pages import Page, Record
@@ -200,6 +200,8 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
             )
     _refuse_other_folder(out)
     with _one_build_at_a_time(project / SOURCE, progress):
+        # A store of an earlier version may hold runs that lack what ingest makes of whole runs now.
+        ingest.bring_others(store)
         take_notes(store, notes)
         built = write_pages(store, project, progress)
         if progress is not None:

@@ -13,6 +13,11 @@ from akvsite.columns import Col, Row, Table, described, describes
 
 LEVELS: tuple[str, ...] = ("off", "runner", "host", "device", "edge")
 
+#: The word of ``level3_device.clock`` for times of the device's own clock.
+DEVICE_CLOCK = "device"
+#: What stands for a device where a file does not say of which one its records are.
+NO_DEVICE = "not known"
+
 OF_RUN = "FOREIGN KEY (run_id) REFERENCES run (id) ON DELETE CASCADE"
 # One index serves the cascade, the insert check and every question about one run.
 OF_PROCESS = "FOREIGN KEY (run_id, process_id) REFERENCES process (run_id, id) ON DELETE CASCADE"
@@ -463,9 +468,18 @@ class ClockBound(Row):
         ),
     ]
     blind_high_ns: Annotated[int | None, Col("the greatest such bias; NULL where it has no bound", "ns")]
+    outside: Annotated[
+        int | None,
+        Col("times of records before the first reading or after the last one; NULL without readings", "time"),
+    ]
+    outside_most_ns: Annotated[int | None, Col("by how much, at most", "ns")]
     early: Annotated[
-        int,
-        Col("device records that begin before the call that submitted them, on the host's axis", "record"),
+        int | None,
+        Col(
+            "device records that begin before the call that submitted them, on the host's axis; NULL where they are not"
+            " on it",
+            "record",
+        ),
     ]
     early_most_ns: Annotated[int | None, Col("by how much, at most", "ns")]
     at_submission: Annotated[
@@ -480,14 +494,14 @@ class ClockBound(Row):
 
 @describes
 class ClockKnot(Row):
-    """The band between two clocks at some of the device's times, for a drawing."""
+    """The band between two clocks, stretch by stretch of the device's time, for a drawing."""
 
     __key__ = "bound_id, device_ns"
     __foreign__ = ("FOREIGN KEY (bound_id) REFERENCES clock_bound (id) ON DELETE CASCADE",)
     bound_id: Annotated[int, Col("row of `clock_bound`")]
-    device_ns: Annotated[int, Col("time of the device's clock", "ns")]
-    low_ns: Annotated[int, Col("least that the host's clock was ahead of it", "ns")]
-    high_ns: Annotated[int, Col("most that the host's clock was ahead of it", "ns")]
+    device_ns: Annotated[int, Col("where a stretch begins, by the device's clock", "ns")]
+    low_ns: Annotated[int, Col("least that the host's clock was ahead in it", "ns")]
+    high_ns: Annotated[int, Col("most that the host's clock was ahead in it", "ns")]
 
 
 @describes

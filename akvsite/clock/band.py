@@ -45,6 +45,8 @@ Ints = NDArray[np.int64]
 _PPM = 1e-6
 #: Beyond this, floats are coarser than nanoseconds.
 _EXACT = 2**53
+#: What is lost below this is no matter: every tick and every rounding is coarser by far.
+_FINE_NS = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,8 @@ class Band:
     least_wander_ppm: float
     #: An integer that the bounds lie around, ns: for ``of``, where the clocks are far apart.
     around_ns: int
+    #: How coarse the floats are in which the bounds are computed, ns: they are widened by it.
+    _step_ns: float = field(repr=False)
     _first_ns: int = field(repr=False)
     _ceiling: Roof | None = field(repr=False)
     _floor: Roof | None = field(repr=False)
@@ -103,7 +107,7 @@ class Band:
             raise ValueError("no time is converted: no clock meets all constraints")
         low = np.full(len(after), -np.inf) if self._floor is None else -self._floor.at(after)
         high = np.full(len(after), np.inf) if self._ceiling is None else self._ceiling.at(after)
-        return low, high
+        return low - self._step_ns, high + self._step_ns
 
 
 def feasible(
@@ -135,6 +139,7 @@ def feasible(
         wander_ppm=wander_ppm,
         least_wander_ppm=least_ppm,
         around_ns=known.around_ns,
+        _step_ns=_step_of(few, slope + wander),
         _first_ns=known.first_ns,
         _ceiling=ceiling,
         _floor=floor,
@@ -209,22 +214,37 @@ class _Known:
 
     @classmethod
     def of(cls, of: Constraints, first_ns: int | None = None, around_ns: int | None = None) -> _Known:
-        xs, ys = (of.upper_x, of.lower_x), (of.upper_y, of.lower_y)
-        first = min((origin_of(x.min()) for x in xs if len(x)), default=0) if first_ns is None else first_ns
-        around = (
-            min((origin_of(y.min()) for y in ys if len(y)), default=0) if around_ns is None else around_ns
-        )
+        if first_ns is None:
+            first_ns = min((origin_of(x.min()) for x in (of.upper_x, of.lower_x) if len(x)), default=0)
+        if around_ns is None:
+            # The tightest ones: a loose one may lie so far off that a float since it is coarser than a nanosecond.
+            tightest = of.lower_y.max() if len(of.lower_y) else of.upper_y.min() if len(of.upper_y) else None
+            around_ns = 0 if tightest is None else origin_of(tightest)
         return cls(
-            floors(since(of.lower_x, first), since(of.lower_y, around)),
-            ceilings(since(of.upper_x, first), since(of.upper_y, around)),
-            first,
-            around,
+            floors(since(of.lower_x, first_ns), since(of.lower_y, around_ns)),
+            ceilings(since(of.upper_x, first_ns), since(of.upper_y, around_ns)),
+            first_ns,
+            around_ns,
         )
 
     def needed(self, rate: float) -> _Known:
         """Those that say anything about clocks whose rate is within ``-rate`` and ``rate``."""
         floor = needed(self.floor.upside_down(), -rate, rate).upside_down()
         return _Known(floor, needed(self.ceiling, -rate, rate), self.first_ns, self.around_ns)
+
+
+def _step_of(few: _Known, rate: float) -> float:
+    """The step of a float as large as any that the bounds are made from, a few times over."""
+    largest = max(
+        (
+            float(np.abs(points.y).max() + rate * np.abs(points.x).max())
+            for points in (few.floor, few.ceiling)
+            if len(points)
+        ),
+        default=0.0,
+    )
+    step = 4 * float(np.spacing(largest))
+    return step if step > _FINE_NS else 0.0
 
 
 def _possible(known: _Known, slope_ppm: float, wander_ppm: float) -> tuple[_Known, float, float, float]:

@@ -53,17 +53,21 @@ class Resolution:
         ``ValueError`` where a number of nanoseconds leaves 63 bits.
         """
         ticks = np.asarray(ticks, np.int64)
+        if not len(ticks):
+            return ticks
         tick = self.tick_ns
         whole, rest = np.divmod(ticks, tick.denominator)
-        if len(ticks) and max(abs(int(whole.min())), abs(int(whole.max())) + 1) * tick.numerator >= 2**63:
+        if max(abs(int(whole.min())), abs(int(whole.max())) + 1) * tick.numerator >= 2**63:
             raise ValueError("the ticks span more than 63 bits of nanoseconds")
         ns = whole * tick.numerator
         # What is left is less than one denominator: its product fits unless a counter is faster than some GHz.
         left = rest if tick.denominator * tick.numerator < 2**63 else rest.astype(object)
-        part, beyond = np.divmod(left * tick.numerator, tick.denominator)
+        # Not divmod: numpy has none for Python's integers.
+        part, beyond = left * tick.numerator // tick.denominator, left * tick.numerator % tick.denominator
         under = tick.denominator - beyond
         part, up = part.astype(np.int64), (beyond > under).astype(np.int64)
-        return ns + part + np.where(beyond == under, (ns + part) & 1, up)
+        rounded: NDArray[np.int64] = ns + part + np.where(beyond == under, (ns + part) & 1, up)
+        return rounded
 
     def __str__(self) -> str:
         return f"{self.value} {self.unit}" + (" (rounded)" if self.rounded else "")

@@ -5,6 +5,7 @@ readers that read them: the same capture is not read twice, and a better reader 
 """
 
 from akvsite.ingest._captures import STORED, VERSION, Capture, Outcome, Source, name_from_file, plan
+from akvsite.ingest._host_axis import bring_others
 from akvsite.ingest._run import ingest, install_views, take_statistics
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Capture",
     "Outcome",
     "Source",
+    "bring_others",
     "ingest",
     "install_views",
     "name_from_file",

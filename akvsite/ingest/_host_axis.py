@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
 from akvsite import manifest
-from akvsite.ingest._file import AXIS_BOUND
-from akvsite.link import host_axis
+from akvsite.link import device_lanes, host_axis
 from akvsite.store import Store
+
+#: Rows of the store that are in memory as Python objects at once.
+PIECE = 50_000
 
 #: What a run says of its device times: the worst of what is known of its devices, whatever is declared.
 _CLOCK_STATEMENT = f"""
@@ -29,15 +35,13 @@ def bring_to_host(store: Store, run_id: int) -> None:
         "DELETE FROM device_on_host WHERE interval_id IN (SELECT id FROM level3_device WHERE run_id = :run)",
         run,
     )
-    rows = connection.execute(host_axis.INTERVALS_QUERY, run).fetchall()
-    drains = host_axis.Drains.of(connection.execute(host_axis.DRAINS_QUERY, run))
-    readings = host_axis.Readings.of(connection.execute(host_axis.READINGS_QUERY, run))
-    axis_bound_ns = store.one(
-        "SELECT max(CAST(value AS INTEGER)) FROM run_fact WHERE run_id = ? AND key = ?", [run_id, AXIS_BOUND]
+    drains = device_lanes.Drains.of(
+        connection.execute(device_lanes.DRAINS_QUERY, run), connection.execute(device_lanes.QUEUES_QUERY, run)
     )
-    for lane in host_axis.lanes(rows, drains):
-        read = readings.get((lane.process, lane.device)) if lane.own_clock else None
-        _write(store, run_id, host_axis.bound_of(lane, read, axis_bound_ns or 0))
+    readings = device_lanes.Readings.of(connection.execute(device_lanes.READINGS_QUERY, run))
+    for lane in device_lanes.lanes(_pieces(connection.execute(device_lanes.INTERVALS_QUERY, run)), drains):
+        own = {device: read for (process, device), read in readings.items() if process == lane.process}
+        _write(store, run_id, host_axis.bound_of(lane, own))
     connection.execute(_CLOCK_STATEMENT, run)
 
 
@@ -52,13 +56,18 @@ def bring_others(store: Store) -> None:
             bring_to_host(store, row["run_id"])
 
 
+def _pieces(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:
+    while piece := cursor.fetchmany(PIECE):
+        yield piece
+
+
 def _write(store: Store, run_id: int, bound: host_axis.Bound) -> None:
     bound_id = store.insert("clock_bound", {"run_id": run_id, **bound.row})
     store.connection.executemany(
         f"INSERT INTO clock_knot (bound_id, device_ns, low_ns, high_ns) VALUES ({bound_id:d}, ?, ?, ?)",
         bound.knots,
     )
-    none = host_axis.NONE
+    none = device_lanes.NONE
     store.connection.executemany(
         "INSERT INTO device_on_host (interval_id, start_ns, start_bound_ns, end_ns, end_bound_ns)"
         f" VALUES (?, nullif(?, {none}), nullif(?, {none}), nullif(?, {none}), nullif(?, {none}))",

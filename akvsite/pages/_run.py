@@ -23,6 +23,10 @@ ADDS = {
 }
 
 
+#: The fact that says how far two tools' axes are known against each other.
+AXIS_BOUND = "host axis is known to, in ns"
+
+
 @dataclass(frozen=True)
 class Run:
     """One run as its pages see it."""
@@ -39,6 +43,8 @@ class Run:
     withdrawn: tuple[str, ...]
     #: What is known of the devices' times on the host's axis: rows of ``device_clock``.
     clocks: tuple[Record, ...]
+    #: How far the axis of the recorder is known against that of another tool in the run, ns; 0 where there is none.
+    axis_bound_ns: int
     #: The step in which the file writes its device times, ns; None without device times.
     tick_ns: int | None
     #: Why it is unknown whether every device record is there; empty where nothing says that one is missing.
@@ -91,25 +97,31 @@ class Run:
         *,
         method: str = "",
         seen: str = "",
-        axis: Literal["host", "device", "both"] = "host",
+        axis: Literal["host", "device", "vendor", "constraints", "both"] = "host",
         notes: tuple[str, ...] = (),
     ) -> Footer:
         """The printed line of a chart of this run.
 
-        ``axis``: whose times are in it. Those of one device need no conversion among each other; ``both`` says that
-        times of a device are compared with times of the host.
+        ``axis``: whose times are in it. Those of one device need no conversion among each other (``vendor`` and
+        ``constraints``: those alone that came that way); ``both`` says that times of a device are compared with times
+        of the host.
         """
         return Footer(
             of=f"run {self.name}" + (f" on {self.listed['host']}" if self.listed["host"] else ""),
             level=f"{self.level}, {self.listed['role']} host",
             control="" if self.level == "off" else "cost of looking unknown, no control: not a speed",
             seen=seen or "not from device records",
-            clock={"host": "host only", "device": self.device_line, "both": self.clock_line}[axis],
+            clock=self._clock_of(axis),
             method=method,
             use=self.use,
             stamps=self.withdrawn,
             notes=(*notes, *((self.ticks,) if axis != "host" and self.ticks else ())),
         )
+
+    def _clock_of(self, axis: str) -> str:
+        if axis == "host":
+            return "host only"
+        return self.clock_line if axis == "both" else self.device_line(*([] if axis == "device" else [axis]))
 
     @property
     def clock_line(self) -> str:
@@ -120,14 +132,18 @@ class Run:
             clock_words.line(self.clocks) or "unproven: the capture does not say how device times were made"
         )
 
-    @property
-    def device_line(self) -> str:
-        """What is printed of the clocks under a chart of device times alone, which no conversion comes into."""
-        return (
-            "one device counter, assumed to stamp them all; no host time is in it"
-            if any(c["made_by"] == "constraints" for c in self.clocks)
-            else "device times as the vendor converted them, unproven; no host time is in it"
-        )
+    def device_line(self, *made_by: str) -> str:
+        """What is printed of the clocks under a chart of device times alone, which no conversion comes into.
+
+        ``made_by``: whose times are in it, where not all of the run's.
+        """
+        clocks = [c for c in self.clocks if not made_by or c["made_by"] in made_by]
+        own = sum(c["made_by"] == "constraints" for c in clocks)
+        parts = ["device times as the vendor converted them, unproven"] if own < len(clocks) else []
+        if own:
+            each = "one device counter" if own == 1 else f"{own} device counters, each"
+            parts.append(f"{each} assumed to stamp all times of its device")
+        return "; ".join([*parts, "no host time is in it"])
 
     @property
     def ticks(self) -> str:
@@ -162,6 +178,10 @@ def load(desk: Desk, listed: Record) -> Run:
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
         withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
         clocks=tuple(desk.ask("device_clock", run_id=run_id, order="process_id,device,made_by")),
+        axis_bound_ns=max(
+            (int(f["value"]) for f in desk.ask("fact_list", run_id=run_id, part="capture", key=AXIS_BOUND)),
+            default=0,
+        ),
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
         blind=desk.ask("sight", run_id=run_id)[0]["because"],
     )

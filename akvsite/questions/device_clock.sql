@@ -26,7 +26,9 @@
 -- @causal_half_widest_ns   the widest from causality alone, ns
 -- @blind_low_ns           least constant bias (time as made, less the true one) that would not be seen, ns; NULL: no bound
 -- @blind_high_ns          greatest such bias, ns; NULL: no bound
--- @early                  records that begin before their call, on the host's axis, counted
+-- @outside                times of records before the first reading or after the last, counted; NULL without readings
+-- @outside_most_ns        by how much, at most, ns
+-- @early                  records that begin before their call, on the host's axis, counted; NULL where not on it
 -- @early_most_ns         by how much, at most, ns
 -- @at_submission          records that begin exactly when they were submitted, counted
 -- @submissions            records whose submission is on record, counted
@@ -35,6 +37,6 @@ SELECT b.run_id, b.id AS bound_id, b.process_id, b.device, b.made_by, b.state, b
         WHERE d.run_id = b.run_id AND d.process_id = b.process_id AND d.device = b.device
           AND (d.clock IS NULL) = (b.made_by = 'vendor') AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')) AS records,
        b.tick_ns, b.tick_by, b.slope_ppm, b.wander_ppm, b.least_wander_ppm, b.half_median_ns, b.half_widest_ns,
-       b.causal_half_median_ns, b.causal_half_widest_ns, b.blind_low_ns, b.blind_high_ns, b.early, b.early_most_ns,
+       b.causal_half_median_ns, b.causal_half_widest_ns, b.blind_low_ns, b.blind_high_ns, b.outside, b.outside_most_ns, b.early, b.early_most_ns,
        b.at_submission, b.submissions
 FROM clock_bound b

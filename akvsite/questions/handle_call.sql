@@ -12,8 +12,8 @@
 SELECT DISTINCT run_id, source, name, part, count(*) OVER of_part AS calls, sum(handed_out) OVER of_part AS events
 -- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
 FROM (
-    SELECT run_id, source, name, min(7, 8 * (start_ns - min(start_ns) OVER whole)
-                                        / max(1, max(start_ns) OVER whole - min(start_ns) OVER whole)) AS part,
+    SELECT run_id, source, name, CAST(min(7, 8.0 * (start_ns - min(start_ns) OVER whole)
+                                             / max(1, max(start_ns) OVER whole - min(start_ns) OVER whole)) AS INTEGER) AS part,
            event IS NOT NULL AND coalesce(event_asked, 0) = 0 AS handed_out, result, nested
     FROM level4_edge
     WHERE start_ns IS NOT NULL

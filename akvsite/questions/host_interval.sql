@@ -5,6 +5,7 @@
 --
 -- @run_id          the run
 -- @interval_id     row of `level3_device`
+-- @process_id      the process
 -- @device          the device
 -- @queue           its queue or stream
 -- @kind            kernel, copy, fill, ...
@@ -16,7 +17,7 @@
 -- @end_bound_ns    half-width, ns; NULL where it is not known
 -- @call_id         the call that it belongs to, row of `level4_edge`; NULL where unknown
 -- @step_id         the step whose call launched it, by the link between them; NULL where unknown
-SELECT d.run_id, d.id AS interval_id, d.device, d.queue, d.kind, d.name,
+SELECT d.run_id, d.id AS interval_id, d.process_id, d.device, d.queue, d.kind, d.name,
        CASE WHEN d.clock IS NULL THEN 'vendor' ELSE 'constraints' END AS converted_by,
        CASE WHEN d.clock IS NULL THEN d.start_ns ELSE h.start_ns END AS start_ns, h.start_bound_ns,
        CASE WHEN d.clock IS NULL THEN d.end_ns ELSE h.end_ns END AS end_ns, h.end_bound_ns, l.call_id, c.step_id

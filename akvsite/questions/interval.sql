@@ -2,6 +2,7 @@
 --
 -- @run_id       the run
 -- @interval_id  row of `level3_device`
+-- @process_id      the process
 -- @device       the device
 -- @clock        `device` where its times are the device's own clock, not converted; else NULL
 -- @queue        its queue or stream
@@ -12,7 +13,7 @@
 -- @duration_ns  how long it took, ns
 -- @bytes        bytes moved, where recorded
 -- @step_id      the step whose call launched it, by the link between them; NULL where unknown
-SELECT d.run_id, d.id AS interval_id, d.device, d.clock, d.queue, d.kind, d.name, d.start_ns, d.end_ns,
+SELECT d.run_id, d.id AS interval_id, d.process_id, d.device, d.clock, d.queue, d.kind, d.name, d.start_ns, d.end_ns,
        d.end_ns - d.start_ns AS duration_ns, d.bytes, c.step_id
 FROM level3_device d
 LEFT JOIN link l ON l.interval_id = d.id

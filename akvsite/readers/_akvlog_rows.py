@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from akvsite.calls import direction_of_copy, kind_of_call, kind_of_interval
 from akvsite.reading import Rejected
+from akvsite.tables import DEVICE_CLOCK, NO_DEVICE
 
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
@@ -22,11 +23,8 @@ BLOCKING, NESTED, EVENT_ASKED, PROFILING_CHANGED, CUT = 1, 4, 8, 16, 32
 MOST = 2**63 - 1
 BEYOND = "beyond 2^63 - 1"
 
-#: The word of ``level3_device.clock`` for times that were not converted.
-DEVICE_CLOCK = "device"
 UNKNOWN_CALL = "record of an unknown call"
 UNKNOWN_KERNEL = "kernel of unknown name"
-NO_DEVICE = "not known"
 
 
 @dataclass

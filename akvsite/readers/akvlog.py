@@ -27,6 +27,7 @@ from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
 from akvsite.readers._akvlog_rows import Objects, column
 from akvsite.readers._redact import program
 from akvsite.reading import Counted, Ending, Part, Process, Rejected, Rows
+from akvsite.tables import NO_DEVICE
 
 MAGIC = b"\x89AKVLOG\n"
 
@@ -196,7 +197,7 @@ class _Reading:
             for d in np.unique(column(batch, "device"))
         }
         found.discard(0)
-        return made.handle_text(found.pop()) or made.NO_DEVICE if len(found) == 1 else made.NO_DEVICE
+        return made.handle_text(found.pop()) or NO_DEVICE if len(found) == 1 else NO_DEVICE
 
     def clocks(self) -> Iterator[Part]:
         for batch in self._log.batches("clocks", self._batch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from akvsite.calls import EXPECTS
 from akvsite.charts import timeline
@@ -37,10 +38,10 @@ def write(run: Run) -> str:
         return ""
     origin = rows[0]["start_ns"]
     beneath, about_beneath = _beneath(run, step, rows)
-    sources = {r["source"] for r in rows}
-    lanes = Counter(_lane(r, sources) for r in rows)
+    lane_of = _lanes(rows)
+    lanes = Counter(map(lane_of, rows))
     shown = {lane for lane, _ in lanes.most_common(LANES)}
-    kept = sorted((r for r in rows if _lane(r, sources) in shown), key=lambda r: _lane(r, sources))
+    kept = sorted((r for r in rows if lane_of(r) in shown), key=lane_of)
     notes = [why]
     if len(kept) < len(rows):
         notes.append(
@@ -48,7 +49,7 @@ def write(run: Run) -> str:
         )
     chart = timeline.draw(
         question,
-        [*drawn(kept, lambda r: _lane(r, sources), origin), *beneath],
+        [*drawn(kept, lane_of, origin), *beneath],
         run.footer(
             method=f"{len(kept)} calls, by the host's clock"
             + (f", and {len(beneath)} device records, by two clocks" if beneath else ""),
@@ -80,11 +81,13 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
             "No device record is on this axis: their clock could not be brought to the host's "
             f"({run.clock_line})."
         )
-    several = len({r["device"] for r in rows}) > 1
+    devices = len({(r["process_id"], r["device"]) for r in rows}) > 1
+    processes = len({r["process_id"] for r in rows}) > 1
 
     def lane(row: Record) -> str:
         of_queue = f"{row['kind']} · queue {row['queue']}"
-        return f"device {row['device']} · {of_queue}" if several else of_queue
+        of_device = f"device {row['device']} · {of_queue}" if devices else of_queue
+        return f"{of_device} · process {row['process_id']}" if processes else of_device
 
     lanes = Counter(map(lane, rows))
     most = {name for name, _ in lanes.most_common(DEVICE_LANES)}
@@ -96,6 +99,15 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
     )
 
 
-def _lane(row: Record, sources: set[str]) -> str:
-    of_tool = f"{row['source']} · " if len(sources) > 1 else ""
-    return f"{of_tool}thread {row['thread'] or 'unknown'}" + (" · inside others" if row["nested"] else "")
+def _lanes(rows: list[Record]) -> Callable[[Record], str]:
+    """What the lane of a call is called: its thread, and of which tool and process where there are several."""
+    tools, processes = (len({r[key] for r in rows}) > 1 for key in ("source", "process_id"))
+
+    def lane(row: Record) -> str:
+        of_tool = f"{row['source']} · " if tools else ""
+        of_process = f" · process {row['process_id']}" if processes and not tools else ""
+        return f"{of_tool}thread {row['thread'] or 'unknown'}{of_process}" + (
+            " · inside others" if row["nested"] else ""
+        )
+
+    return lane

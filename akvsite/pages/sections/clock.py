@@ -47,6 +47,7 @@ def _known(run: Run) -> str:
         ("constant bias that nothing would show", _blind),
         ("records that begin before their call", _early),
         ("readings of both clocks", lambda c: counted(c["readings"])),
+        ("times of records outside the readings", _outside),
         ("records with a call before them", lambda c: _of(c["starts"], c["records"])),
         ("records that a host call waited for", lambda c: _of(c["ends"], c["records"])),
         ("tick of the device's times", _tick),
@@ -64,10 +65,20 @@ def _of(part: int, whole: int) -> Cell:
 
 
 def _blind(clock: Record) -> Cell:
-    return Cell(text(clock_words.blind(clock).removeprefix("blind to a constant bias of ")))
+    return Cell(text(clock_words.blind([clock]).removeprefix("blind to a constant bias of ")))
+
+
+def _outside(clock: Record) -> Cell:
+    if clock["outside"] is None:
+        return Cell("there are no readings")
+    most = clock["outside_most_ns"]
+    by = f", by {written(most, 'ns')} at most" if most else ""
+    return Cell(text(f"{clock['outside']:,} (counted){by}"), clock["outside"])
 
 
 def _early(clock: Record) -> Cell:
+    if clock["early"] is None:
+        return Cell("unknown: they are not on the host's axis")
     most = clock["early_most_ns"]
     by = f", by {written(most, 'ns')} at most" if most else ""
     return Cell(text(f"{clock['early']:,} of {clock['starts']:,} (counted){by}"), clock["early"])

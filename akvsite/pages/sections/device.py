@@ -71,6 +71,11 @@ def _clock(row: Record) -> str:
     return " (its own clock)" if row["clock"] else ""
 
 
+def _counter(row: Record) -> tuple[int, str] | None:
+    """Whose counter a row's times are of: None for the one axis of what a vendor converted."""
+    return (row["process_id"], row["device"]) if row["clock"] else None
+
+
 def _processes(run: Run) -> dict[int, str]:
     rows = run.desk.ask("process_list", run_id=run.id, order="process_id")
     return {
@@ -172,11 +177,11 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
         for g in run.desk.ask("device_gap", run_id=run.id, order="-gap_ns,from_ns", limit=10)
         if g["gap_ns"] > least
     ]
-    origin = {
-        c: min(lane["first_ns"] for lane in lanes if lane["clock"] == c) for c in {x["clock"] for x in lanes}
-    }
+    origin: dict[Any, int] = {}
+    for lane in lanes:
+        origin[_counter(lane)] = min(lane["first_ns"], origin.get(_counter(lane), lane["first_ns"]))
     rows = [
-        [g["device"] + _clock(g), _total(g["from_ns"] - origin[g["clock"]]), _total(g["gap_ns"])]
+        [g["device"] + _clock(g), _total(g["from_ns"] - origin[_counter(g)]), _total(g["gap_ns"])]
         for g in gaps
     ]
     return (

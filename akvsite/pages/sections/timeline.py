@@ -33,10 +33,10 @@ def write(run: Run) -> str:
     rows = [r for r in rows if r["start_ns"] is not None]
     if not rows:
         return ""
-    # Times of two clocks have no place on one axis.
-    clock = Counter(r["clock"] for r in rows).most_common(1)[0][0]
-    other = sum(r["clock"] != clock for r in rows)
-    rows = [r for r in rows if r["clock"] == clock]
+    # Times of two clocks have no place on one axis: what the vendor converted has one, each counter its own.
+    clock = Counter(map(_clock, rows)).most_common(1)[0][0]
+    other = sum(_clock(r) != clock for r in rows)
+    rows = [r for r in rows if _clock(r) == clock]
     origin = min(r["start_ns"] for r in rows)
     rows, left_out = _fullest_lanes(rows)
     lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
@@ -50,7 +50,7 @@ def write(run: Run) -> str:
         run.footer(
             method=f"{len(rows)} device records, one counter stamps all of them",
             seen=run.seen(),
-            axis="device",
+            axis="constraints" if clock else "vendor",
             notes=(why, *left_out, *((f"{other} records on another clock are not drawn",) if other else ())),
         ),
         origin="first device record shown, device clock",
@@ -58,6 +58,11 @@ def write(run: Run) -> str:
     return f"\n{text(why[0].upper() + why[1:])}. A gap is a stretch without a record.\n\n" + run.desk.figure(
         run.page, "timeline", chart, "interval"
     )
+
+
+def _clock(row: Record) -> tuple[int, str] | None:
+    """Whose counter a record's times are of: None for the one axis of what a vendor converted."""
+    return (row["process_id"], row["device"]) if row["clock"] else None
 
 
 def _lane(row: Record, several: bool) -> str:
