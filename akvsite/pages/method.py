@@ -39,7 +39,7 @@ MARKS = {
 }
 SMALL_MARKS = (
     "Small dots are what a value was made from: one a run, a pair or a triple; or the samples, where they are too few for a band.",
-    "A thin line without caps is a second band, made another way, such as by history or of the median run.",
+    "A dotted line is a second band, made another way, such as by history or of the median run.",
 )
 #: Tables of the calibration that stand open on the page: their title, the heading, and what to know of them.
 OPENED = (

@@ -85,9 +85,7 @@ def _early(clock: Record) -> Cell:
 
 
 def _tick(clock: Record) -> str:
-    return (
-        "not in the file" if clock["tick_ns"] is None else f"{clock['tick_ns']} ns, as the runtime gives it"
-    )
+    return clock_words.tick(clock["tick_ns"], clock["tick_by"])
 
 
 def _device(clock: Record, run: Run) -> str:
