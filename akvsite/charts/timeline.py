@@ -80,7 +80,11 @@ def draw(
         estimates=[estimate for _, estimate in headline],
         notes=[
             f"{zero} · empty: nothing recorded there",
-            *([f"thin line: {short} intervals too short for this axis, drawn wider than they are"] if short else []),
+            *(
+                [f"thin line: {short} intervals too short for this axis, drawn wider than they are"]
+                if short
+                else []
+            ),
             *_notes(intervals, drawn, closed_ns),
         ],
         count=f"n {held}",

@@ -231,7 +231,9 @@ def test_an_interval_that_is_too_short_to_be_seen_is_a_thin_line() -> None:
     intervals.append(timeline.Interval("q", "k", 200_000, 900_000))
     drawing = timeline.draw("?", intervals, samples.FOOTER, origin="start")
     assert [row["short"] for row in drawing.spec["datasets"]["rows"]] == [True, True, False]
-    assert "thin line: 2 intervals too short for this axis, drawn wider than they are" in " ".join(drawing.footer)
+    assert "thin line: 2 intervals too short for this axis, drawn wider than they are" in " ".join(
+        drawing.footer
+    )
     look = drawing.spec["config"]["style"]
     assert all(look[f"akv-{kind}-short"]["strokeWidth"] > 0.5 for kind in ("interval", "bound", "unsure"))
 
