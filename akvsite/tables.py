@@ -494,14 +494,14 @@ class ClockBound(Row):
 
 @describes
 class ClockKnot(Row):
-    """The band between two clocks, stretch by stretch of the device's time, for a drawing."""
+    """The band between two clocks where it is widest, stretch by stretch of the device's time, for a drawing."""
 
     __key__ = "bound_id, device_ns"
     __foreign__ = ("FOREIGN KEY (bound_id) REFERENCES clock_bound (id) ON DELETE CASCADE",)
     bound_id: Annotated[int, Col("row of `clock_bound`")]
-    device_ns: Annotated[int, Col("where a stretch begins, by the device's clock", "ns")]
-    low_ns: Annotated[int, Col("least that the host's clock was ahead in it", "ns")]
-    high_ns: Annotated[int, Col("most that the host's clock was ahead in it", "ns")]
+    device_ns: Annotated[int, Col("time of the device's clock", "ns")]
+    low_ns: Annotated[int, Col("least that the host's clock was ahead of it", "ns")]
+    high_ns: Annotated[int, Col("most that the host's clock was ahead of it", "ns")]
 
 
 @describes

@@ -188,7 +188,7 @@ def _median_and_widest(*sides: tuple[Ids, Ids]) -> tuple[int | None, int | None]
 
 
 def _knots(band: clock.Band, times: Ids, readings: Readings | None) -> list[tuple[int, int, int]]:
-    """For stretches of device time the least and the most in it, at its records and at evenly spaced times.
+    """The band where it is widest in each of some stretches of device time, of its records and of evenly spaced times.
 
     In whole nanoseconds: on an axis that counts from 1970 a float has a step of 256 ns.
     """
@@ -201,16 +201,11 @@ def _knots(band: clock.Band, times: Ids, readings: Readings | None) -> list[tupl
     at = np.unique(np.concatenate([every, np.clip(evenly, first, last)]))
     middle, half = band.at(at)
     stretch = np.minimum((at - first) / max(last - first, 1) * stretches, stretches - 1).astype(np.int64)
-    begins = np.flatnonzero(np.diff(stretch, prepend=-1))
-    low, high = middle - half - at, middle + half - at
-    return list(
-        zip(
-            at[begins].tolist(),
-            np.minimum.reduceat(low, begins).tolist(),
-            np.maximum.reduceat(high, begins).tolist(),
-            strict=True,
-        )
-    )
+    # The widest place of each stretch: least and most of it together would hold the clocks' drift as well.
+    order = np.lexsort((-half, stretch))
+    widest = order[np.flatnonzero(np.diff(stretch[order], prepend=-1))]
+    x, low, high = at[widest], (middle - half - at)[widest], (middle + half - at)[widest]
+    return list(zip(x.tolist(), low.tolist(), high.tolist(), strict=True))
 
 
 def _missing(row: Mapping[str, Any]) -> str:

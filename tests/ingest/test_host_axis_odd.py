@@ -172,6 +172,22 @@ def test_the_drawn_band_hides_no_wide_place(tmp_path: Path) -> None:
     assert drawn["widest"] >= 2 * bound(store)["half_widest_ns"] - 10
 
 
+def test_the_drift_of_a_clock_is_no_width_of_its_band(tmp_path: Path) -> None:
+    """A device that runs 100 ppm fast for an hour, read each second: 360 ms of drift, and 10 us of not knowing."""
+    store = tmp_path / "akvsite.db"
+    seconds = range(0, 3600, 10)
+    samples = [reading(at(s) - 9_000, at(s) - AHEAD + s * 100_000, at(s) + 1_000) for s in seconds]
+    rows = [
+        kernel(n, at(s) - AHEAD + s * 100_000, at(s) - AHEAD + s * 100_000 + 9) for n, s in enumerate(seconds)
+    ]
+    read_in(
+        store, write_capture(tmp_path / "a", {"level3_device": rows, "clock_sample": samples}, level="edge")
+    )
+    assert bound(store)["state"] == "bounded"
+    (drawn,) = ask(store, "SELECT max(high_ns - low_ns) AS widest FROM clock_band")
+    assert 2 * bound(store)["half_widest_ns"] - 10 <= drawn["widest"] < 40_000
+
+
 def test_two_processes_with_counters_of_their_own_share_no_axis(tmp_path: Path) -> None:
     rows = [kernel(0, 1_000, 2_000, process=0), kernel(0, 201_000_000, 201_001_000, process=1)]
     processes = "".join(f'[[process]]\npid = "{pid}"\n' for pid in (41, 42))
