@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import built_site
-import pytest
 import words
 from test_build import html
 
