@@ -13,7 +13,7 @@ from akvsite.store import Store
 #: Rows of the store that are in memory as Python objects at once.
 PIECE = 50_000
 
-#: What a run says of its device times: the worst of what is known of its devices, whatever is declared.
+#: What a run says of its device times: the least of what is known of its devices, whatever is declared.
 _CLOCK_STATEMENT = f"""
     UPDATE run SET clock = CASE
         WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run AND d.clock IS NULL) THEN clock
@@ -48,12 +48,12 @@ def bring_to_host(store: Store, run_id: int) -> None:
 def bring_others(store: Store) -> None:
     """The runs that were stored before there were clock bounds."""
     waiting = store.rows(
-        "SELECT DISTINCT d.run_id FROM level3_device d "
-        "WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = d.run_id) AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')"
+        "SELECT r.id FROM run r WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = r.id)"
+        f" AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = r.id AND d.kind IN {device_lanes.WORK})"
     )
     for row in waiting:
         with store.transaction():
-            bring_to_host(store, row["run_id"])
+            bring_to_host(store, row["id"])
 
 
 def _pieces(cursor: sqlite3.Cursor) -> Iterator[list[tuple[Any, ...]]]:

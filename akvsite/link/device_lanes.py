@@ -20,6 +20,8 @@ _NUMBERS = (0, 1, 3, 4, 5, 6, 7, 8, 9, 11)
 _TEXTS = (2, 10)
 #: What no time is: it stands for NULL in whole columns.
 NONE = -(2**63)
+#: Kinds of device records that are work of the device.
+WORK = "('kernel', 'copy', 'fill', 'communication', 'graph replay')"
 #: Work with the calls that it belongs to, and when a call that waited for that call's event came back. A wait that went
 #: wrong saw nothing; one whose result is not on record (a trace of the vendor has none) may have been a mere question.
 INTERVALS_QUERY = f"""
@@ -36,7 +38,7 @@ INTERVALS_QUERY = f"""
     LEFT JOIN link l ON l.interval_id = d.id
     LEFT JOIN level4_edge c ON c.id = l.call_id
     LEFT JOIN waited w ON w.maker_id = c.id
-    WHERE d.run_id = :run AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')
+    WHERE d.run_id = :run AND d.kind IN {WORK}
     ORDER BY d.process_id, d.device, d.clock IS NOT NULL, d.id
     """
 

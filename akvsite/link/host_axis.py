@@ -152,7 +152,7 @@ def _converted(lane: Lane, readings: Readings | None) -> Bound:
     start, end = (_on_host(band, side, width) for side in (lane.start, lane.end))
     times = np.concatenate([side[side != NONE] for side in (lane.start, lane.end)])
     row["half_median_ns"], row["half_widest_ns"] = _median_and_widest(start, end)
-    alone = clock.feasible(causal)
+    alone = clock.feasible(causal) if readings else band
     if alone.consistent and alone.bounded:
         row["causal_half_median_ns"], row["causal_half_widest_ns"] = _median_and_widest(
             *(_on_host(alone, side, width) for side in (lane.start, lane.end))

@@ -23,10 +23,6 @@ ADDS = {
 }
 
 
-#: The fact that says how far two tools' axes are known against each other.
-AXIS_BOUND = "host axis is known to, in ns"
-
-
 @dataclass(frozen=True)
 class Run:
     """One run as its pages see it."""
@@ -128,9 +124,8 @@ class Run:
         """What is printed of the clocks under a chart that has device times on the host's axis."""
         if not self.listed["intervals"]:
             return "host only"
-        return (
-            clock_words.line(self.clocks) or "unproven: the capture does not say how device times were made"
-        )
+        said = clock_words.line(self.clocks, self.axis_bound_ns)
+        return said or "unproven: the capture does not say how device times were made"
 
     def device_line(self, *made_by: str) -> str:
         """What is printed of the clocks under a chart of device times alone, which no conversion comes into.
@@ -178,10 +173,7 @@ def load(desk: Desk, listed: Record) -> Run:
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
         withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
         clocks=tuple(desk.ask("device_clock", run_id=run_id, order="process_id,device,made_by")),
-        axis_bound_ns=max(
-            (int(f["value"]) for f in desk.ask("fact_list", run_id=run_id, part="capture", key=AXIS_BOUND)),
-            default=0,
-        ),
+        axis_bound_ns=about["axis_bound_ns"] or 0,
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
         blind=desk.ask("sight", run_id=run_id)[0]["because"],
     )
@@ -194,6 +186,11 @@ def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
         f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on this {kind} was withdrawn"
         for r in rows
     )
+
+
+def counter_of(row: Record) -> tuple[int, str] | None:
+    """Whose counter a device record's times are of: None for the one axis of what a vendor converted."""
+    return (row["process_id"], row["device"]) if row["clock"] else None
 
 
 def _tick(desk: Desk, run_id: int) -> int | None:

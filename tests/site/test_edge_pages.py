@@ -79,6 +79,22 @@ def test_clocks_that_contradict_each_other_convert_nothing(page: Page, tmp_path:
     assert "before their call unknown: they are not on the host's axis" in text
 
 
+def test_the_axes_of_two_tools_are_known_as_far_as_the_least_known_file(page: Page, tmp_path: Path) -> None:
+    """A process and its fork, each with a bound of its own, beside the vendor's trace: 110 ns, and 1,990."""
+    begun = (800, two_tools.EPOCH + 850, 900, 0)
+    files = [
+        engine(
+            tmp_path / f"{name}.akvlog",
+            start=begun,
+            close=(9_000, two_tools.EPOCH + 9_060, after, 0),
+            pid=pid,
+        )
+        for name, after, pid in (("a", 9_100, 41), ("b", 11_000, 42))
+    ]
+    text = " ".join(page(*files, two_tools.vendor(tmp_path / "c.json"), name="both").split())
+    assert "against times of another tool ±2.0 us more" in text
+
+
 def test_two_tools_are_set_side_by_side_and_not_added_up(page: Page, tmp_path: Path) -> None:
     text = " ".join(page(*two_tools.both(tmp_path), name="both").split())
     assert "## Calls as two tools saw them" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from akvsite.calls import EXPECTS
@@ -10,7 +9,7 @@ from akvsite.charts import timeline
 from akvsite.pages import Record
 from akvsite.pages._html import text
 from akvsite.pages._run import Run
-from akvsite.pages.sections.timeline import drawn, middle_step, placed
+from akvsite.pages.sections.timeline import drawn, fullest, middle_step, placed
 
 TITLE = "Calls on the host's axis"
 
@@ -39,13 +38,12 @@ def write(run: Run) -> str:
     origin = rows[0]["start_ns"]
     beneath, about_beneath = _beneath(run, step, rows)
     lane_of = _lanes(rows)
-    lanes = Counter(map(lane_of, rows))
-    shown = {lane for lane, _ in lanes.most_common(LANES)}
-    kept = sorted((r for r in rows if lane_of(r) in shown), key=lane_of)
+    kept, count = fullest(rows, lane_of, LANES)
+    kept.sort(key=lane_of)
     notes = [why]
     if len(kept) < len(rows):
         notes.append(
-            f"{LANES} of {len(lanes)} lanes, those with most calls; {len(rows) - len(kept)} calls are not drawn"
+            f"{LANES} of {count} lanes, those with most calls; {len(rows) - len(kept)} calls are not drawn"
         )
     chart = timeline.draw(
         question,
@@ -89,13 +87,12 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
         of_device = f"device {row['device']} · {of_queue}" if devices else of_queue
         return f"{of_device} · process {row['process_id']}" if processes else of_device
 
-    lanes = Counter(map(lane, rows))
-    most = {name for name, _ in lanes.most_common(DEVICE_LANES)}
-    kept = sorted((r for r in rows if lane(r) in most), key=lane)
+    kept, count = fullest(rows, lane, DEVICE_LANES)
+    kept.sort(key=lane)
     left = len(rows) - len(kept)
     said = f"Below the calls: the {len(kept):,} device records that belong to them, each end as wide as the clocks leave open. "
     return placed(kept, lane, calls[0]["start_ns"]), said + (
-        f"{left:,} records of {len(lanes) - DEVICE_LANES} more queues are not drawn. " if left else ""
+        f"{left:,} records of {count - DEVICE_LANES} more queues are not drawn. " if left else ""
     )
 
 

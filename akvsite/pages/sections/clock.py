@@ -71,17 +71,18 @@ def _blind(clock: Record) -> Cell:
 def _outside(clock: Record) -> Cell:
     if clock["outside"] is None:
         return Cell("there are no readings")
-    most = clock["outside_most_ns"]
-    by = f", by {written(most, 'ns')} at most" if most else ""
-    return Cell(text(f"{clock['outside']:,} (counted){by}"), clock["outside"])
+    return Cell(text(f"{clock['outside']:,} (counted){_by(clock['outside_most_ns'])}"), clock["outside"])
 
 
 def _early(clock: Record) -> Cell:
     if clock["early"] is None:
         return Cell("unknown: they are not on the host's axis")
-    most = clock["early_most_ns"]
-    by = f", by {written(most, 'ns')} at most" if most else ""
-    return Cell(text(f"{clock['early']:,} of {clock['starts']:,} (counted){by}"), clock["early"])
+    said = f"{clock['early']:,} of {clock['starts']:,} (counted){_by(clock['early_most_ns'])}"
+    return Cell(text(said), clock["early"])
+
+
+def _by(most_ns: int | None) -> str:
+    return f", by {written(most_ns, 'ns')} at most" if most_ns else ""
 
 
 def _tick(clock: Record) -> str:

@@ -12,7 +12,7 @@ from akvsite.charts import bands, distribution
 from akvsite.estimate import written
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, table, text
-from akvsite.pages._run import Run, grouped
+from akvsite.pages._run import Run, counter_of, grouped
 
 TITLE = "Device"
 
@@ -69,11 +69,6 @@ def _by_device(lanes: list[Record]) -> dict[tuple[int, str, str], dict[str, Reco
 def _clock(row: Record) -> str:
     """What is said beside times that are on the device's own clock."""
     return " (its own clock)" if row["clock"] else ""
-
-
-def _counter(row: Record) -> tuple[int, str] | None:
-    """Whose counter a row's times are of: None for the one axis of what a vendor converted."""
-    return (row["process_id"], row["device"]) if row["clock"] else None
 
 
 def _processes(run: Run) -> dict[int, str]:
@@ -179,9 +174,9 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
     ]
     origin: dict[Any, int] = {}
     for lane in lanes:
-        origin[_counter(lane)] = min(lane["first_ns"], origin.get(_counter(lane), lane["first_ns"]))
+        origin[counter_of(lane)] = min(lane["first_ns"], origin.get(counter_of(lane), lane["first_ns"]))
     rows = [
-        [g["device"] + _clock(g), _total(g["from_ns"] - origin[_counter(g)]), _total(g["gap_ns"])]
+        [g["device"] + _clock(g), _total(g["from_ns"] - origin[counter_of(g)]), _total(g["gap_ns"])]
         for g in gaps
     ]
     return (

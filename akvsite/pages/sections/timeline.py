@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 
 from akvsite.charts import timeline
 from akvsite.pages import Record
 from akvsite.pages._html import text
-from akvsite.pages._run import Run
+from akvsite.pages._run import Run, counter_of
 
 TITLE = "On the device's axis"
 
@@ -34,11 +34,19 @@ def write(run: Run) -> str:
     if not rows:
         return ""
     # Times of two clocks have no place on one axis: what the vendor converted has one, each counter its own.
-    clock = Counter(map(_clock, rows)).most_common(1)[0][0]
-    other = sum(_clock(r) != clock for r in rows)
-    rows = [r for r in rows if _clock(r) == clock]
+    clock = Counter(map(counter_of, rows)).most_common(1)[0][0]
+    other = sum(counter_of(r) != clock for r in rows)
+    rows = [r for r in rows if counter_of(r) == clock]
     origin = min(r["start_ns"] for r in rows)
-    rows, left_out = _fullest_lanes(rows)
+    every = len(rows)
+    rows, count = fullest(rows, lambda r: (r["device"], r["kind"], r["queue"]), LANES)
+    notes = [why]
+    if len(rows) < every:
+        notes.append(
+            f"{LANES} of {count} lanes, those with most records; {every - len(rows)} records of the others are not drawn"
+        )
+    if other:
+        notes.append(f"{other} records on another clock are not drawn")
     lanes = sorted({(r["device"], r["kind"] != "kernel", r["kind"], r["queue"]) for r in rows})
     place = {key: n for n, key in enumerate(lanes)}
     several = len({r["device"] for r in rows}) > 1
@@ -51,7 +59,7 @@ def write(run: Run) -> str:
             method=f"{len(rows)} device records, one counter stamps all of them",
             seen=run.seen(),
             axis="constraints" if clock else "vendor",
-            notes=(why, *left_out, *((f"{other} records on another clock are not drawn",) if other else ())),
+            notes=tuple(notes),
         ),
         origin="first device record shown, device clock",
     )
@@ -60,27 +68,17 @@ def write(run: Run) -> str:
     )
 
 
-def _clock(row: Record) -> tuple[int, str] | None:
-    """Whose counter a record's times are of: None for the one axis of what a vendor converted."""
-    return (row["process_id"], row["device"]) if row["clock"] else None
-
-
 def _lane(row: Record, several: bool) -> str:
     """What a lane is called: handles are long, so the device is left out where there is one and no number stands for it."""
     of_queue = f"{row['kind']} · queue {row['queue']}"
     return of_queue if not several and row["clock"] else f"device {row['device']} · {of_queue}"
 
 
-def _fullest_lanes(rows: list[Record]) -> tuple[list[Record], tuple[str, ...]]:
-    """The rows of at most ``LANES`` lanes, those with most records, and what is said of the others."""
-    lanes = Counter((r["device"], r["kind"], r["queue"]) for r in rows)
-    if len(lanes) <= LANES:
-        return rows, ()
-    shown = {lane for lane, _ in lanes.most_common(LANES)}
-    kept = [r for r in rows if (r["device"], r["kind"], r["queue"]) in shown]
-    return kept, (
-        f"{LANES} of {len(lanes)} lanes, those with most records; {len(rows) - len(kept)} records of the others are not drawn",
-    )
+def fullest(rows: list[Record], lane: Callable[[Record], Hashable], most: int) -> tuple[list[Record], int]:
+    """The rows of at most ``most`` lanes, those with most rows, in their order; and how many lanes there are."""
+    lanes = Counter(map(lane, rows))
+    shown = {name for name, _ in lanes.most_common(most)}
+    return [r for r in rows if lane(r) in shown], len(lanes)
 
 
 def drawn(rows: Iterable[Record], lane: Callable[[Record], str], origin: int) -> list[timeline.Interval]:
