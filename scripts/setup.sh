@@ -12,7 +12,7 @@ case "${1:-}" in
     extras=(
       dev
       zensical
-      torch
+      ipex
     )
     # command=Debian package; the browser tests drive the first Chromium found.
     tools=(

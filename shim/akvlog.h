@@ -37,7 +37,7 @@ enum akv_more { AKV_WAITS = 1, AKV_WORK = 2, AKV_ADDRESSES = 3, AKV_HANDLES = 4 
 enum akv_name { AKV_CALL_NAME = 1, AKV_OBJECT_NAME = 2, AKV_LIBRARY = 3, AKV_NOTE = 4 };
 
 /* What an object is (the `result` of its record). */
-enum akv_object { AKV_KERNEL = 1, AKV_GRAPH = 2 };
+enum akv_object { AKV_KERNEL = 1, AKV_GRAPH = 2, AKV_REQUEST = 3 };
 
 struct akv_slot {
   uint64_t word; /* commit word: kind, flags, name id, low half of index + 1 */
