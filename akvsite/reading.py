@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -111,4 +111,13 @@ class Reader(Protocol):
 
     def read(self, path: Path) -> Iterator[Part]:
         """Parts of the file. Raises ``BadInput`` only where nothing at all can be used."""
+        ...
+
+
+@runtime_checkable
+class OfSeveralLevels(Protocol):
+    """A reader whose files are not all of its ``LEVEL``: such as one format that several instruments write."""
+
+    def level(self, path: Path) -> str:
+        """The level that this file shows by itself, before its rows are looked at."""
         ...

@@ -76,17 +76,13 @@ def facts(header: scan.Header, entries: pa.Table) -> Iterator[Fact]:
 
 
 def counts(log: scan.Log, tally: scan.Tally, names: Names, entries: pa.Table) -> Counter[tuple[str, str]]:
-    """The fates of what became no row. Calls, device times and clock readings are counted as their rows are made."""
+    """The fates of what became no row. What becomes rows is counted as they are made."""
     header = log.header
     found: Counter[tuple[str, str]] = Counter()
     continuations = tally.present.get(3, 0)
     found["continuation", "what its call waited for, moved or made"] = continuations - tally.strays
     found["continuation", "stray: no call stands before it"] = tally.strays
     found["words of a continuation", "of no known sort"] = tally.unknown_words
-    found["kernel named", "names its launches"] = tally.present.get(4, 0)
-    found["mark of a probe", "no row is made of it"] = sum(
-        n for kind, n in tally.present.items() if 16 <= kind < 64
-    )
     for kind, n in tally.unknown.items():
         found[f"record of kind {kind}", "not known to this version"] = n
     found["record", "hole: reserved and never written"] = tally.holes

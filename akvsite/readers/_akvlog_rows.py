@@ -197,8 +197,8 @@ def _plain(texts: pa.Array) -> Objects:
     return np.asarray(texts.to_numpy(zero_copy_only=False), dtype=object)
 
 
-def clock_samples(batch: pa.RecordBatch, values: Values) -> pa.Table:
-    """Rows of ``clock_sample``."""
+def clock_samples(batch: pa.RecordBatch, values: Values, source: str) -> pa.Table:
+    """Rows of ``clock_sample``, taken by ``source``."""
     index = column(batch, "index")
 
     def time(name: str, what: str, *, zero_is_none: bool = False) -> pa.Array:
@@ -214,6 +214,6 @@ def clock_samples(batch: pa.RecordBatch, values: Values) -> pa.Table:
             "device_ns": time("device_time", "device time", zero_is_none=True),
             "host_reported_ns": time("host_time", "host time of the runtime", zero_is_none=True),
             "resolution_ns": time("resolution", "resolution", zero_is_none=True),
-            "source": pa.array(["shim"] * len(index), pa.string()),
+            "source": pa.array([source] * len(index), pa.string()),
         }
     )

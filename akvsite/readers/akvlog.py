@@ -1,9 +1,11 @@
-"""The files of our own recorders (``shim/AKVLOG.md``), plain or gzip: calls, device times, clock readings.
+"""The files of our own recorders (``shim/AKVLOG.md``), plain or gzip: calls, device times, clock readings, marks.
 
 - Calls go to ``level4_edge`` with source ``shim``, those that never returned too; times of devices to
   ``level3_device``, on the device's own clock; readings of two clocks to ``clock_sample``.
 - What a call waited for goes to ``edge_wait``, with the call that had handed the event out, by the lifetime of the
   handle.
+- What a probe marked becomes steps, phases, regions, requests and tokens (``_akvlog_marks``), under source ``probe``, or
+  ``engine counter`` where the engine's own lists were written down.
 - Every other record is counted with the reason why it is no row. A value that no column holds is NULL, and stands in
   the quarantine as it was.
 
@@ -24,6 +26,7 @@ from akvsite.calls import handle_of_call, kind_of_interval
 from akvsite.readers import _akvlog_account as account
 from akvsite.readers import _akvlog_rows as made
 from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
+from akvsite.readers._akvlog_marks import COUNTERS, PROBE, REQUEST_NAMED, Marks
 from akvsite.readers._akvlog_rows import Objects, column
 from akvsite.readers._redact import program
 from akvsite.reading import Counted, Ending, Part, Process, Rejected, Rows
@@ -34,8 +37,8 @@ MAGIC = b"\x89AKVLOG\n"
 
 class Akvlog:
     NAME = "akvlog"
-    VERSION = 1
-    ABOUT = "runtime calls and device times of our own recorders (akvlog), plain or gzip"
+    VERSION = 2
+    ABOUT = "what our own recorders and probes saw (akvlog), plain or gzip"
     LEVEL = "edge"
     EPOCH = False
 
@@ -45,10 +48,20 @@ class Akvlog:
     def sniff(self, head: bytes, path: Path) -> bool:
         return head.startswith(MAGIC)
 
+    def level(self, path: Path) -> str:
+        """What a file shows by itself: nothing where the engine counted, its phases where a probe looked on."""
+        with scan.open_log(path) as log:
+            producer = log.header.producer
+        return (
+            "off" if producer.startswith(COUNTERS) else "runner" if producer.startswith(PROBE) else self.LEVEL
+        )
+
     def read(self, path: Path) -> Iterator[Part]:
         with scan.open_log(path) as log:
             reading = _Reading(log, self._rows)
             yield from reading.head()
+            yield from reading.steps()
+            yield from reading.marks()
             yield from reading.calls()
             yield from reading.waits()
             yield from reading.intervals()
@@ -73,11 +86,14 @@ class _Reading:
         self._retains = self._names.those(lambda name: handle_of_call(name) == ("event", "retained"))
         self._releases = self._names.those(lambda name: handle_of_call(name) == ("event", "released"))
         self._launches = self._names.those(lambda name: kind_of_interval(name) == "kernel")
-        #: Names of kernels by their place among the names, and which handle had which.
+        #: Names of objects by their place among the names, and which handle of a kernel had which.
         self._kernels = {
             e["offset"]: e["text"] for e in entries.to_pylist() if e["what"] == 2 and e["complete"]
         }
         self._named = Lifetimes()
+        self._marks = Marks(self._names, self._kernels, log.header.producer, self._values)
+        #: Indexes of the calls that have device records, in order.
+        self._wanted: Words = np.empty(0, np.uint64)
         #: Waits of all calls: handle, when the call was entered, and its index.
         self._waited: list[tuple[Words, Words, Words]] = []
         self._timed: list[made.Timed] = []
@@ -90,11 +106,40 @@ class _Reading:
             yield clock
         yield from account.facts(header, self._entries)
 
+    def steps(self) -> Iterator[Part]:
+        """The steps, before what lies in them, and what the later passes need: names of objects, calls with device times."""
+        found: list[Words] = []
+        for piece in self._log.pieces("devices", "objects", "marks", rows=self._batch):
+            if (devices := piece.get("devices")) is not None:
+                found.append(np.unique(column(devices, "call")))
+            if (objects := piece.get("objects")) is not None:
+                self._name(objects)
+            if (marks := piece.get("marks")) is not None:
+                for table, rows in self._marks.steps(marks):
+                    yield from self._rows(table, rows)
+        if found:
+            self._wanted = np.unique(np.concatenate(found))
+
+    def _name(self, objects: pa.RecordBatch) -> None:
+        of_request = column(objects, "what") == REQUEST_NAMED
+        if of_request.any():
+            self._marks.name_requests(objects.filter(pa.array(of_request)))
+        kernels = objects.filter(pa.array(~of_request))
+        # A kernel is named before its handle is handed out, so the order of records is that of its life.
+        self._named.made(*(column(kernels, key) for key in ("handle", "index", "name_offset")))
+        self._counts["kernel named", "names its launches"] += kernels.num_rows
+
+    def marks(self) -> Iterator[Part]:
+        if not self._marks.any:
+            return
+        for batch in self._log.batches("marks", self._batch):
+            for table, rows in self._marks.others(batch):
+                yield from self._rows(table, rows)
+        for table, rows in self._marks.ending(self._batch):
+            yield from self._rows(table, rows)
+        yield from self._quarantined()
+
     def calls(self) -> Iterator[Part]:
-        wanted = self._calls_with_times()
-        for batch in self._log.batches("objects", self._batch):
-            # A kernel is named before its handle is handed out, so the order of records is that of its life.
-            self._named.made(column(batch, "handle"), column(batch, "index"), column(batch, "name_offset"))
         for batch in self._log.batches("calls", self._batch):
             kernels = self._kernels_of(batch)
             rows = made.calls(batch, self._names, kernels, self._values)
@@ -107,12 +152,7 @@ class _Reading:
             cut = int(np.count_nonzero(column(batch, "flags") & made.CUT))
             self._counts["call of which some words were cut", account.ALSO] += cut
             self._follow_events(batch)
-            self._keep(batch, kernels, wanted)
-
-    def _calls_with_times(self) -> Words:
-        """The indexes of the calls that have device records, in order."""
-        found = [column(batch, "call") for batch in self._log.batches("devices", self._batch)]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+            self._keep(batch, kernels)
 
     def _follow_events(self, batch: pa.RecordBatch) -> None:
         index, name, flags = (column(batch, key) for key in ("index", "name", "flags"))
@@ -147,8 +187,8 @@ class _Reading:
         found[launches[known]] = texts[places]
         return found
 
-    def _keep(self, batch: pa.RecordBatch, kernels: Objects, wanted: Words) -> None:
-        index = column(batch, "index")
+    def _keep(self, batch: pa.RecordBatch, kernels: Objects) -> None:
+        index, wanted = column(batch, "index"), self._wanted
         # Both are in order: only the calls of this batch are looked for.
         low, high = np.searchsorted(wanted, [index[0], index[-1] + np.uint64(1)])
         own = np.isin(index, wanted[low:high], assume_unique=True)
@@ -206,18 +246,23 @@ class _Reading:
             batch = batch.filter(pa.array(given))
             self._counts["clock reading", "clock_sample"] += batch.num_rows
             if batch.num_rows:
-                yield from self._rows("clock_sample", made.clock_samples(batch, self._values))
+                by = "probe" if self._log.header.producer.startswith(PROBE) else "shim"
+                yield from self._rows("clock_sample", made.clock_samples(batch, self._values, by))
 
     def _rows(self, table: str, rows: pa.Table) -> Iterator[Part]:
+        yield from self._quarantined()
+        yield Rows(table, rows)
+
+    def _quarantined(self) -> Iterator[Part]:
         for rejected in self._values.take():
             self._counts["value of a record", f"quarantine: {rejected.reason}"] += 1
             yield rejected
-        yield Rows(table, rows)
 
     def counts(self) -> Iterator[Part]:
         tally = self._log.tally()
         self._last = tally.last_ns if tally.last_ns is not None and tally.last_ns <= made.MOST else None
         self._truncated = tally.truncated
+        self._counts.update(dict(sorted(self._marks.counts.items())))
         self._counts.update(account.counts(self._log, tally, self._names, self._entries))
         for (what, fate), count in list(self._counts.items()):
             if count > account.MOST_RECORDS:

@@ -25,7 +25,7 @@ class ClockSample(Row):
         int | None, Col("the host's time that the runtime gave with it, on an axis of its own", "ns")
     ]
     resolution_ns: Annotated[int | None, Col("tick of the device's timer, as the runtime gives it", "ns")]
-    source: Annotated[str, Col("who took it, such as `shim`")]
+    source: Annotated[str, Col("who took it: `shim`, `probe` or the file's word")]
 
 
 @describes

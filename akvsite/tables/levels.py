@@ -179,7 +179,8 @@ class Level3Device(Row):
     kind: Annotated[
         str,
         Col(
-            "`kernel`, `copy`, `fill`, `communication`, `graph replay` (a whole one in one record), `wait` or `other`"
+            "`kernel`, `copy`, `fill`, `communication`, `graph replay` (a whole one in one record), `wait` or `other`;"
+            " `span`: the stretch between two timing events of a queue, which is not work but what lay between them"
         ),
     ]
     device: Annotated[str, Col("the device, as the file numbers it")]
@@ -206,6 +207,7 @@ class Level3Device(Row):
             " NULL where they are on the capture's axis"
         ),
     ]
+    step: Annotated[int | None, Col("number of the step that a `span` was recorded in")]
 
 
 @describes

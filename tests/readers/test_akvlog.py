@@ -92,6 +92,10 @@ RECORDS = {
     "kernel named",
     "clock reading",
     "mark of a probe",
+    "mark of a request",
+    "request named",
+    "milestone of a token",
+    "milestone of a step",
     "record",
 }
 NOT_RECORDS = {"lost: too many events waited to be read", "never read: the process ended first"}

@@ -1,0 +1,1 @@
+ALTER TABLE level3_device ADD COLUMN step INTEGER;
