@@ -1,0 +1,211 @@
+"""The probe in plain Python, for where the extension of ``shim/probe`` is not built: the same functions, the same file."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from _thread import RLock
+from time import monotonic_ns
+
+from akvsite.record._akvlog_writer import AkvlogFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import SupportsIndex
+
+NAME = "python"
+PRODUCER = "akv_probe 0.1.0 python"
+
+_STEP, _PHASE, _REGION, _LAYER = 16, 17, 18, 19
+_CLOCK = 6
+_REQUEST = 3
+_RUNNER, _HOST = 1, 2
+_RAISED, _OPEN = 1, 2
+
+_level = 0
+_folder: str | None = None
+_file: AkvlogFile | None = None
+_failed = False
+#: Records of this process that no file could take; those that a file counts itself are not among them.
+_lost = 0
+_lock = RLock()
+
+
+def _current() -> AkvlogFile | None:
+    """The file of this process, made at the first record; None where there can be none."""
+    file = _file
+    # A fork by other means than `os.fork` runs no handler.
+    if file is not None and file.pid == os.getpid():
+        return file
+    return _begin()
+
+
+def _begin() -> AkvlogFile | None:
+    global _file, _failed, _lost
+    if file_of_parent := _file:
+        if file_of_parent.pid == os.getpid():
+            return file_of_parent
+        _forget()
+    with _lock:
+        if _file is None and not _failed and _folder is not None:
+            try:
+                _file = AkvlogFile(_folder, "probe", PRODUCER)
+            except (OSError, ValueError, MemoryError):
+                _failed = True
+        if _file is None:
+            _lost += 1
+        return _file
+
+
+def _forget() -> None:
+    """In a forked child: it starts a file of its own and never writes into its parent's."""
+    global _file, _failed, _lost, _lock
+    _file, _failed, _lost, _lock = None, False, 0, RLock()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def configure(level: int, folder: str | None) -> None:
+    """Record up to ``level`` into ``folder``; another folder than before gets a file of its own."""
+    global _level, _folder, _file, _failed
+    with _lock:
+        if folder is not None and folder != _folder:
+            close()
+            _folder, _file, _failed = folder, None, False
+        _level = level
+
+
+@atexit.register
+def close() -> None:
+    """Mark the file as that of a process which came to its end."""
+    if _file is not None and _file.pid == os.getpid():
+        _file.close()
+
+
+def lost() -> int:
+    """Records of this process that could not be written."""
+    return _lost + (_file.lost if _file is not None and _file.pid == os.getpid() else 0)
+
+
+def path() -> str | None:
+    """The file being written."""
+    return _file.path if _file is not None and _file.pid == os.getpid() else None
+
+
+def generation() -> int:
+    """A number that is another one for each file; 0: there is no file."""
+    file = _current()
+    return 0 if file is None else id(file)
+
+
+class _Nothing:
+    """What a span is below its level."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> _Nothing:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        pass
+
+
+NOTHING = _Nothing()
+
+
+class _Span:
+    """A stretch of time of one thread. Entered again inside itself it is still one."""
+
+    __slots__ = ("_depth", "_file", "_index", "_kind", "_name", "_number", "_start", "_value")
+
+    def __init__(self, kind: int, name: str, value: int = 0, number: int = 0) -> None:
+        self._kind = kind
+        self._name = name
+        self._value = value
+        self._number = number
+        self._depth = 0
+
+    def __enter__(self) -> _Span:
+        self._depth += 1
+        if self._depth == 1:
+            self._file = file = _current()
+            self._index = -1
+            self._start = monotonic_ns()
+            if file is not None and self._kind <= _PHASE:
+                # Shown while it lasts: of a process that hangs or is ended, it is known in what.
+                name = file.id_of(self._name)
+                self._index = file.write(self._kind, _OPEN, name, self._start, 0, self._value, self._number)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        end = monotonic_ns()
+        self._depth -= 1
+        file = self._file
+        # Entered by the parent and left by a forked child, or begun in another file: not of this one.
+        if self._depth or file is None or file is not _file or file.pid != os.getpid():
+            return
+        flags = 0 if kind is None else _RAISED
+        name = file.id_of(self._name)
+        if self._kind > _PHASE:
+            if _level >= _HOST:
+                file.write(self._kind, flags, name, self._start, end, self._value, self._number)
+        elif self._index >= 0:
+            file.finish(self._index, self._kind, flags, name, end)
+
+
+def step(number: SupportsIndex, kind: str = "decode", batch: SupportsIndex | None = None) -> _Span | _Nothing:
+    if _level < _RUNNER:
+        return NOTHING
+    return _Span(_STEP, str(kind), -1 if batch is None else _int32(batch), number.__index__())
+
+
+def phase(name: str) -> _Span | _Nothing:
+    return NOTHING if _level < _RUNNER else _Span(_PHASE, str(name))
+
+
+def region(name: str) -> _Span | _Nothing:
+    return NOTHING if _level < _HOST else _Span(_REGION, str(name))
+
+
+def layer(number: SupportsIndex) -> _Span | _Nothing:
+    return NOTHING if _level < _HOST else _Span(_LAYER, "layer", _int32(number))
+
+
+def mark(
+    kind: int,
+    name: str,
+    start: int,
+    end: int = 0,
+    value: int = 0,
+    a: int = 0,
+    b: int = 0,
+    c: int = 0,
+) -> None:
+    """One record of a probe (kinds 16 to 63), whatever the level."""
+    file = _current()
+    if file is not None:
+        file.write(kind, 0, file.id_of(name), start, end, _int32(value), a, b, c)
+
+
+def name_request(handle: int, text: str) -> None:
+    """The text of the request known by the number ``handle``."""
+    file = _current()
+    if file is not None:
+        file.name_object(_REQUEST, handle, text)
+
+
+def bracket(device: int, before: int, after: int, device_time: int, resolution: int) -> None:
+    """One bracket of a device's clock by the host's."""
+    file = _current()
+    if file is not None:
+        file.write(_CLOCK, 0, 0, before, after, 0, device, device_time, 0, resolution)
+
+
+def _int32(value: SupportsIndex) -> int:
+    """A number that the record has 32 bits for; one that does not fit is as good as unknown."""
+    number = value.__index__()
+    return number if -(1 << 31) <= number < 1 << 31 else -1
