@@ -1,0 +1,135 @@
+"""``python -m akvsite.runner``: one run of the reference engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from akvsite.errors import BadInput, visible
+from akvsite.runner import backends, options, run
+from akvsite.runner.engine import Engine, warm_up
+from akvsite.runner.marks import marks
+from akvsite.runner.options import Options
+from akvsite.runner.server import Server
+from akvsite.runner.workload import tokens_sha256
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0; 1 where requests were left undone; 2 where the options cannot be met."""
+    try:
+        return _run(options.parsed(arguments))
+    except BadInput as error:
+        print(f"akvsite.runner: {visible(error)}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("akvsite.runner: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(asked: Options) -> int:
+    if asked.result is not None:
+        _check_result(asked.result)
+    profiler = _profiler(asked)
+    # First the port: a model may take its time.
+    server = Server(asked.port, asked.shape.vocabulary) if asked.client else None
+    backend = backends.make(
+        asked.backend, asked.device, asked.shape, asked.cache, asked.levers, asked.work.seed
+    )
+    layers, prefetch = asked.shape.layers, asked.levers.prefetch
+    warm_up(backend, layers, asked.cache, prefetch, asked.warm_up_steps)
+    engine = Engine(
+        backend, layers, asked.cache, server or run.Sink(), marks(), prefetch=prefetch, profiler=profiler
+    )
+    client = None
+    try:
+        if server is None:
+            run.alone(engine, asked.work)
+        else:
+            client = run.with_client(engine, server, asked.work)
+    finally:
+        if profiler is not None:
+            profiler.close()
+        result = _result(asked, engine, backend.name, backend.facts | (profiler.facts if profiler else {}))
+        if asked.result is not None:
+            _write(asked.result, result)
+    backend.close()
+    _say(asked, result, client)
+    complete = result["requests"] == asked.work.requests
+    if client is not None and (client.code or client.counts is None):
+        ended = f"signal {-client.code}" if client.code < 0 else f"code {client.code}"
+        done = f"{result['requests']} of {asked.work.requests} requests are done"
+        print(f"akvsite.runner: the client ended with {ended}; {done}", file=sys.stderr)
+        return 1
+    if client is not None and client.counts and client.counts["sha256"] != result["tokens_sha256"]:
+        print("akvsite.runner: the client saw other tokens than the engine made", file=sys.stderr)
+        return 1
+    return 0 if complete else 1
+
+
+def _profiler(asked: Options) -> Any:
+    if asked.device_records == "none":
+        return None
+    if asked.device_records == "events":
+        raise BadInput("--device-records", "is events, which are not there yet")
+    from akvsite.record import torch_device
+
+    assert asked.profile_steps is not None
+    return torch_device.Profiler(*asked.profile_steps)
+
+
+def _result(asked: Options, engine: Engine, name: str, facts: dict[str, str]) -> dict[str, Any]:
+    outcome = engine.outcome
+    return {
+        "pid": os.getpid(),
+        "tokens_sha256": tokens_sha256(outcome.tokens),
+        "tokens": sum(map(len, outcome.tokens.values())),
+        "steps": outcome.steps,
+        "requests": outcome.finished,
+        "failed": outcome.failed,
+        "preempted": engine.scheduler.preemptions,
+        "facts": {"backend": name, "model": asked.model, "parameters": str(asked.shape.parameters), **facts},
+    }
+
+
+def _say(asked: Options, result: dict[str, Any], client: run.ClientReport | None) -> None:
+    """Counts and the hash; how long anything took is for a capture."""
+    counts = {name: result[name] for name in ("requests", "failed", "tokens", "preempted", "tokens_sha256")}
+    for kind in ("prefill", "decode"):
+        counts[f"{kind}_steps"] = sum(step[1] == kind for step in result["steps"])
+    if client is not None:
+        counts["client"] = client.counts
+    if asked.json:
+        print(json.dumps(counts))
+        return
+    print(
+        f"requests done  {counts['requests']} of {asked.work.requests}, preempted {counts['preempted']} times"
+    )
+    print(f"steps          {counts['prefill_steps']} prefill, {counts['decode_steps']} decode")
+    print(f"tokens         {counts['tokens']}, sha256 {counts['tokens_sha256']}")
+    if client is not None and client.counts is not None:
+        print(f"client saw     {client.counts['tokens']} tokens")
+
+
+def _check_result(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise BadInput("--result", f"{path}: the folder is not there")
+    if path.is_dir():
+        raise BadInput("--result", f"{path}: is a folder")
+
+
+def _write(path: Path, result: dict[str, Any]) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(json.dumps(result) + "\n")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput("--result", f"{path}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
