@@ -55,6 +55,7 @@ class Levers:
     graphs: bool = False  # record each layer's work once and replay it
     int8: bool = False  # weights in int8 with one scale a row
     ipex: bool = False  # IPEX's optimised operators
+    timing_events: bool = False  # events on the queues tell the device's time
 
 
 @dataclass(frozen=True)
