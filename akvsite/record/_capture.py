@@ -107,11 +107,12 @@ def capture(
     found = program.find(request.command)
     preload = levels.shim_libraries(request.runtime, environment) if request.level == LEVELS[-1] else []
     with Bundle(request.out, request.name) as bundle:
-        folder = own = None
+        own = (bundle.folder / "own").absolute()
+        own.mkdir()
+        folder = None
         if request.level != LEVELS[0]:
-            folder, own = ((bundle.folder / name).absolute() for name in ("akv", "own"))
+            folder = (bundle.folder / "akv").absolute()
             folder.mkdir()
-            own.mkdir()
         inside = levels.environment_for(
             request.level, environment, folder=folder, timing=request.timing, preload=preload, files=own
         )
@@ -126,17 +127,14 @@ def capture(
         with launch.signals_held() as mask:
             ended = launch.run(found.path, request.command, inside, mask, watch.begin if folder else None)
             bundle.keep = True
-            seen = (
-                logs.collect(folder, bundle.folder / "edge", compress=request.compress)
-                if folder
-                else logs.Logs()
-            )
-            if folder and own:
+            seen = logs.Logs()
+            if folder:
+                seen = logs.collect(folder, bundle.folder, compress=request.compress)
                 seen.left_out += plain.remove(folder, "$AKV_DIR")
-                taken = files.collect(own, bundle.folder / "files", request.out / f"{request.name}.left-out")
-                seen.left_out += plain.remove(own, "$AKV_FILES")
-                seen.files += taken.kept
-                seen.left_out += taken.left_out
+            taken = files.collect(own, bundle.folder / "files", request.out / f"{request.name}.left-out")
+            seen.left_out += plain.remove(own, "$AKV_FILES")
+            seen.kept += taken.kept
+            seen.left_out += taken.left_out
             done = _outcome(request, found, ended, watch.sampler, seen, bundle.place)
             facts["load"] = {"before": before.facts(), "after": Moment.now().facts()}
             facts["capture"] = {
@@ -239,7 +237,7 @@ def _outcome(
         lost=seen.lost if request.level == LEVELS[-1] else None,
         libraries=tuple(map(clean, runtimes)),
         because=tuple(because),
-        files=tuple(seen.files),
+        files=tuple(seen.kept),
         left_out=tuple(seen.left_out),
         samples=len(sampler.columns[0]) if sampler else 0,
         notes=tuple(seen.notes),
@@ -300,12 +298,20 @@ def _capture_facts(
         facts["memory_sampling"] = watch.sampler.facts()
         facts["descendants_still_running"] = len(watch.sampler.tree.alive())
         facts["runtime_libraries"] = ", ".join(done.libraries) or "none seen"
+    if request.level != LEVELS[0]:
+        facts["probe"] = {
+            "files": seen.probe.files,
+            "records_lost": seen.probe.lost,
+            "processes_closed": seen.probe.closed,
+            "processes_not_closed": seen.probe.open,
+            "files_still_written": seen.probe.still_written,
+        }
     if request.level == LEVELS[-1]:
         facts["edge"] = {
             "runtime": request.runtime,
             "calls_seen": seen.calls,
             "records_lost": seen.lost,
-            "files": len(seen.files),
+            "files": seen.files,
             "processes_closed": seen.closed,
             "processes_not_closed": seen.open,
             "files_still_written": seen.still_written,
@@ -334,7 +340,7 @@ def _write(
         write_table(folder / "memory.parquet", dict(zip(names, arrays, strict=True)))
         files.append({"path": "memory.parquet", "table": "memory_sample"})
         named = [{"pid": str(pid), "name": _name(w.name)} for (pid, _), w in sampler.watched.items()]
-    files += [{"path": path} for path in seen.files]
+    files += [{"path": path} for path in seen.kept]
     head = {
         "name": request.name,
         "level": request.level,

@@ -1,6 +1,7 @@
 """Files of the command's own that belong into the capture: what it leaves in ``$AKV_FILES``, such as a profiler's trace.
 
-They go in as they are, since a raw file is never changed. One that names this machine, its user or somebody's home
+They go in as they are, since a raw file is never changed; only an akvlog, such as an engine's own counters, loses the
+paths in it as those of the recorders do. One that names this machine, its user or somebody's home
 folder, or that holds a secret, does not go in: it stays beside the bundle, and the capture says so.
 """
 
@@ -12,9 +13,12 @@ import platform
 import re
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from akvsite.errors import BadInput
+from akvsite.record import logs
 from akvsite.record.clean import own_names
 from akvsite.record.plain import is_folder, may_be_told, shown
 
@@ -89,6 +93,10 @@ def collect(source: Path, target: Path, beside: Path) -> Files:
         if path.is_symlink() or not path.is_file():
             made.left_out.append(f"{name}: no plain file")
             continue
+        if path.suffix == ".akvlog":
+            # What is one by its name alone is a file like any other.
+            with suppress(BadInput, OSError):
+                logs.settle(path)
         told = "something in its name that is nobody's business" if name != path.name else _tells(path)
         try:
             if told:

@@ -39,8 +39,8 @@ def environment_for(
 ) -> dict[str, str]:
     """The command's environment at ``level``: nothing of an outer capture, then what this one needs.
 
-    ``folder`` is where recorders write, ``files`` where the command may leave files of its own; neither at level off,
-    which loads nothing.
+    ``files`` is where the command may leave files of its own, ``folder`` where recorders write: none at level off, which
+    loads nothing.
     """
     ours = ("AKV_DIR", "AKV_FILES", "AKV_TIMING", "AKV_LEVEL")
     made = {n: v for n, v in environment.items() if n not in ours}

@@ -24,28 +24,42 @@ _LIBRARY, _NOTE = 3, 4
 _WITH_PATHS = (_LIBRARY, _NOTE)
 #: Bytes of a list of libraries that are read at most.
 _MAPS_MOST = 1 << 20
+#: Beginning of the producer of files that hold no runtime call: those of the probe (``akvsite.record.probe``).
+_PROBE = "akv_probe"
 
 
 @dataclass
-class Logs:
-    """The recorders' files, relative to the bundle, and what they say. ``calls`` is a count."""
+class Files:
+    """Counts of some recorders' files: records lost, and processes that came to their end or did not."""
 
-    calls: int = 0
+    files: int = 0
     lost: int = 0
-    files: list[str] = field(default_factory=list)
     #: Processes that reached their normal exit, and those that did not.
     closed: int = 0
     open: int = 0
     #: Files that some process still writes to: what was there by now is in the bundle.
     still_written: int = 0
+
+
+@dataclass
+class Logs(Files):
+    """The recorders' files, relative to the bundle, and what they say. ``calls`` is a count.
+
+    The counts are of files with runtime calls; those of the probe are in ``probe``.
+    """
+
+    calls: int = 0
+    probe: Files = field(default_factory=Files)
+    kept: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     #: Runtime libraries that a process mapped, by its own word.
     libraries: set[str] = field(default_factory=set)
     left_out: list[str] = field(default_factory=list)
 
 
-def collect(source: Path, target: Path, *, compress: bool) -> Logs:
-    """Move the akvlog files of ``source`` to ``target``, cut to what is used and without paths of this machine."""
+def collect(source: Path, bundle: Path, *, compress: bool) -> Logs:
+    """Move the akvlog files of ``source`` to ``edge/`` and ``probe/`` of the bundle, cut to what is used and without
+    paths of this machine."""
     made = Logs()
     if not is_folder(source):
         made.left_out.append(
@@ -64,16 +78,20 @@ def collect(source: Path, target: Path, *, compress: bool) -> Logs:
             os.close(open_plain(path))
             if not may_be_told(path.name):
                 raise BadInput(shown(path.name), "no name that a recorder gives")
-            used = _account(path, made)
+            used, of = _account(path, made)
         except (BadInput, OSError) as error:
             made.left_out.append(_why(path, error))
             continue
+        target = bundle / ("probe" if of is made.probe else "edge")
         target.mkdir(exist_ok=True)
-        kept = _moved(path, target / path.name, used, made)
+        kept = target / path.name
+        of.still_written += not _moved(path, kept, used)
         _take_paths_out(kept)
         if compress:
             kept = _compressed(kept)
-        made.files.append(kept.relative_to(target.parent).as_posix())
+        made.kept.append(kept.relative_to(bundle).as_posix())
+    if made.probe.lost:
+        made.left_out.append(f"probe: {made.probe.lost:,} records for which there was no room (counted)")
     made.notes = list(dict.fromkeys(made.notes))
     return made
 
@@ -83,39 +101,54 @@ def _why(path: Path, error: BadInput | OSError) -> str:
     return f"{shown(path.name)}: {clean(why or type(error).__name__)}"
 
 
-def _account(path: Path, made: Logs) -> int:
-    """Count what the file holds; returns the bytes of it that are used. Raises ``BadInput``."""
+def settle(path: Path) -> None:
+    """Cut a file that lies where the command put it to what is used, and take paths of this machine out of it.
+
+    Raises ``BadInput`` where it is no akvlog; then it is as it was.
+    """
+    os.close(open_plain(path))
+    used, _ = _account(path, Logs())
+    place = path.with_name(f"{path.name}.taken")
+    _moved(path, place, used)
+    _take_paths_out(place)
+    place.rename(path)
+
+
+def _account(path: Path, made: Logs) -> tuple[int, Files]:
+    """Count what the file holds; returns the bytes of it that are used, and among which files it counts. Raises
+    ``BadInput``."""
     with scan.open_log(path) as log:
         tally = log.tally()
         counted = log.counts.column("count").to_pylist()
         names = log.names.to_pylist()
         header = log.header
     made.calls += tally.present.get(1, 0) + tally.present.get(2, 0) + sum(counted)
-    made.lost += header.records_lost
-    made.closed += header.closed
-    made.open += not header.closed
+    of = made.probe if header.producer.startswith(_PROBE) else made
+    of.files += 1
+    of.lost += header.records_lost
+    of.closed += header.closed
+    of.open += not header.closed
     made.notes += [clean(n["text"]) for n in names if n["what"] == _NOTE and n["complete"]]
     records = min(header.reserved, header.capacity)
-    return min(path.stat().st_size, header.records_at + _RECORD_BYTES * records)
+    return min(path.stat().st_size, header.records_at + _RECORD_BYTES * records), of
 
 
-def _moved(path: Path, place: Path, used: int, made: Logs) -> Path:
-    """The file at its place, cut to ``used`` bytes. A file that is still mapped is copied: to cut it would end the
+def _moved(path: Path, place: Path, used: int) -> bool:
+    """Bring the file to its place, cut to ``used`` bytes; False where some process still writes to it. A file that is still mapped is copied: to cut it would end the
     process that writes to it with SIGBUS."""
     with os.fdopen(open_plain(path, os.O_RDWR), "r+b") as file:
         if _nobody_else_has(file):
             file.truncate(used)
             fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
             path.rename(place)
-            return place
-    made.still_written += 1
+            return True
     with os.fdopen(open_plain(path), "rb") as file, place.open("xb") as copy:
         left = used
         while left > 0 and (piece := file.read(min(left, 1 << 20))):
             copy.write(piece)
             left -= len(piece)
     path.unlink()
-    return place
+    return False
 
 
 def _nobody_else_has(file: IO[bytes]) -> bool:

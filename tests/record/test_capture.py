@@ -43,7 +43,7 @@ def test_a_command_that_a_signal_ended_says_so(capture: Capture, name: str, numb
     assert done.facts["capture"]["ended_by_signal"] == f"SIG{name}"
 
 
-def test_level_off_changes_one_variable_and_no_more(capture: Capture, tmp_path: Path) -> None:
+def test_level_off_changes_two_variables_and_no_more(capture: Capture, tmp_path: Path) -> None:
     wanted = environment(LD_PRELOAD="/nowhere/libakv_ur.so", AKV_DIR="x", AKV_TIMING="on", OTHER="1")
     capture(
         "off",
@@ -59,7 +59,9 @@ def test_level_off_changes_one_variable_and_no_more(capture: Capture, tmp_path: 
     for own in ("_", "SHLVL", "PWD", "OLDPWD"):
         seen.pop(own, None)
         wanted.pop(own, None)
+    files = seen.pop("AKV_FILES")
     assert seen == {**wanted, "AKV_LEVEL": "off"}
+    assert Path(files).is_absolute() and not Path(files).exists()
 
 
 def test_level_off_looks_at_no_process(capture: Capture) -> None:

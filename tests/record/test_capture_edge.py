@@ -163,8 +163,8 @@ def test_files_of_a_recorder_lose_their_paths_and_nothing_else(tmp_path: Path) -
     log.write(source / "ur-7.akvlog")
     (source / "ur-8.akvlog").write_bytes(b"cut")
     (source / "maps-9.txt").write_text("libsycl.so.8\n/x/libze_loader.so.1\n")
-    found = logs.collect(source, tmp_path / "edge", compress=False)
-    assert (found.calls, found.files, found.closed) == (1, ["edge/ur-7.akvlog"], 1)
+    found = logs.collect(source, tmp_path, compress=False)
+    assert (found.calls, found.kept, found.closed) == (1, ["edge/ur-7.akvlog"], 1)
     assert found.notes == ["runtime=libur_loader.so.0 0.12"]
     assert found.libraries == {"libsycl.so.8", "libze_loader.so.1"}
     assert len(found.left_out) == 1

@@ -25,8 +25,10 @@ def test_a_trace_that_the_command_leaves_is_read_as_part_of_the_capture(
     assert ask(store, "SELECT name FROM level2_host") == [{"name": "aten::mm"}]
 
 
-def test_there_is_no_folder_at_level_off(capture: Capture) -> None:
-    assert capture("off", ["sh", "-c", 'test -z "$AKV_FILES"']).code == 0
+def test_level_off_has_a_folder_for_files_and_none_for_records(capture: Capture) -> None:
+    done = capture("off", ["sh", "-c", 'test -z "$AKV_DIR" && echo counted > "$AKV_FILES/steps.txt"'])
+    assert done.code == 0
+    assert (done.bundle / "files/steps.txt").read_text() == "counted\n"
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -37,8 +37,8 @@ def test_a_link_does_not_lead_to_somebody_elses_records(source: Path, tmp_path: 
     (source / "ur-1.akvlog").symlink_to(theirs)
     (source / "ur-2.akvlog").hardlink_to(theirs)
     record(source / "ur-3.akvlog")
-    found = logs.collect(source, tmp_path / "edge", compress=False)
-    assert found.files == ["edge/ur-3.akvlog"] and found.calls == 1
+    found = logs.collect(source, tmp_path, compress=False)
+    assert found.kept == ["edge/ur-3.akvlog"] and found.calls == 1
     assert [line.partition(":")[0] for line in found.left_out] == ["ur-1.akvlog", "ur-2.akvlog"]
     assert theirs.read_bytes() == before
 
@@ -49,7 +49,7 @@ def test_lists_of_libraries_are_plain_files(source: Path, tmp_path: Path) -> Non
     (source / "maps-2.txt").mkdir()
     (source / "maps-3.txt").symlink_to("/etc/passwd")
     (source / "maps-4.txt").write_text("libsycl.so.8\n")
-    found = logs.collect(source, tmp_path / "edge", compress=False)
+    found = logs.collect(source, tmp_path, compress=False)
     assert found.libraries == {"libsycl.so.8"}
     assert len(found.left_out) == 4
 
