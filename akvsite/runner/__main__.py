@@ -12,6 +12,7 @@ from typing import Any
 from akvsite.errors import BadInput, visible
 from akvsite.runner import backends, options, run
 from akvsite.runner.engine import Engine, warm_up
+from akvsite.runner.looking import Looking, MemoryHistory, Profiled, Timed
 from akvsite.runner.marks import marks
 from akvsite.runner.options import Options
 from akvsite.runner.server import Server
@@ -33,16 +34,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(asked: Options) -> int:
     if asked.result is not None:
         _check_result(asked.result)
-    profiler = _profiler(asked)
-    # First the port: a model may take its time.
+    # First what may be refused at once: a model may take its time.
+    memory = MemoryHistory() if asked.memory_snapshot else None
     server = Server(asked.port, asked.shape.vocabulary) if asked.client else None
     backend = backends.make(
         asked.backend, asked.device, asked.shape, asked.cache, asked.levers, asked.work.seed
     )
     layers, prefetch = asked.shape.layers, asked.levers.prefetch
     warm_up(backend, layers, asked.cache, prefetch, asked.warm_up_steps)
+    looking = _looking(asked, backend)
     engine = Engine(
-        backend, layers, asked.cache, server or run.Sink(), marks(), prefetch=prefetch, profiler=profiler
+        backend, layers, asked.cache, server or run.Sink(), marks(), prefetch=prefetch, looking=looking
     )
     client = None
     try:
@@ -51,9 +53,10 @@ def _run(asked: Options) -> int:
         else:
             client = run.with_client(engine, server, asked.work)
     finally:
-        if profiler is not None:
-            profiler.close()
-        result = _result(asked, engine, backend.name, backend.facts | (profiler.facts if profiler else {}))
+        looking.close()
+        if memory is not None:
+            memory.write()
+        result = _result(asked, engine, backend.name, backend.facts | looking.facts)
         if asked.result is not None:
             _write(asked.result, result)
     backend.close()
@@ -70,15 +73,11 @@ def _run(asked: Options) -> int:
     return 0 if complete else 1
 
 
-def _profiler(asked: Options) -> Any:
-    if asked.device_records == "none":
-        return None
+def _looking(asked: Options, backend: backends.Backend) -> Looking:
     if asked.device_records == "events":
-        raise BadInput("--device-records", "is events, which are not there yet")
-    from akvsite.record import torch_device
-
-    assert asked.profile_steps is not None
-    return torch_device.Profiler(*asked.profile_steps)
+        _, _, number = asked.device.partition(":")
+        return Timed(asked.backend, backend.streams, int(number) if number.isdecimal() else 0)
+    return Looking() if asked.profile_steps is None else Profiled(asked.profile_steps, asked.profile_file)
 
 
 def _result(asked: Options, engine: Engine, name: str, facts: dict[str, str]) -> dict[str, Any]:

@@ -78,8 +78,8 @@ class Client:
         first, tokens = message["index"], message["tokens"]
         if first != len(self.tokens[name]):
             raise ValueError(f"token {first} of {name} came where {len(self.tokens[name])} was next")
-        for place in range(first, first + len(tokens)):
-            self._marks.token(name, place).mark("client", tokens=len(tokens))
+        # One mark for all of the piece: they were seen together.
+        self._marks.token(name, first).mark("client", tokens=len(tokens))
         self.tokens[name] += tokens
         if message["done"]:
             self._flying.remove(name)

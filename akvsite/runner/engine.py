@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from akvsite import record
 from akvsite.runner.backends import Backend, Batch, Row
 from akvsite.runner.config import Cache
+from akvsite.runner.looking import Looking
 from akvsite.runner.scheduler import Decision, Request, Scheduler
 from akvsite.runner.workload import Asked
 
@@ -32,7 +33,7 @@ class Piece:
         """All of its tokens came to a milestone, now."""
         now = monotonic_ns()
         for one in self.marks:
-            one.mark(milestone, at_ns=now, tokens=len(self.tokens))
+            one.mark(milestone, at_ns=now)
 
 
 class Outlet(Protocol):
@@ -64,7 +65,7 @@ class Outcome:
 
 
 class Engine:
-    """``profiler`` has ``step(number, kind)``, a context around each step. ``marks``: see ``marks.py``."""
+    """``marks``: where requests and tokens are told of (``marks.py``); ``looking``: what looks at the device."""
 
     def __init__(
         self,
@@ -75,13 +76,13 @@ class Engine:
         marks: Any,
         *,
         prefetch: bool = True,
-        profiler: Any = None,
+        looking: Looking | None = None,
     ) -> None:
         self.backend, self.layers, self.prefetch = backend, layers, prefetch
         self.scheduler = Scheduler(cache)
         self.outcome = Outcome()
         self.number = 0  # of the next step
-        self._outlet, self._marks, self._profiler = outlet, marks, profiler
+        self._outlet, self._marks, self._looking = outlet, marks, looking or Looking()
         self._streams: dict[str, _Stream] = {}
         # The probe has its own steps; counters are told of each.
         self._count: Callable[..., None] | None = None if marks is record else marks.step
@@ -127,17 +128,17 @@ class Engine:
         if coming is None:
             return False
         kind, batch = coming
-        number, start = self.number, monotonic_ns()
-        if self._profiler is None:
+        number = self.number
+        with self._looking.step(number, kind):
+            # Inside: what looks may need long to begin and to end, and that is no part of the step.
+            start = monotonic_ns()
             self._run(number, kind, batch)
-        else:
-            with self._profiler.step(number, kind):
-                self._run(number, kind, batch)
-        end = monotonic_ns()
+            end = monotonic_ns()
         self.outcome.steps.append((number, kind, batch, start, end))
         if self._count is not None:
             self._count(number, kind, batch, start, end)
         self.number += 1
+        self._looking.between()
         return True
 
     def _run(self, number: int, kind: str, batch: int) -> None:
@@ -149,9 +150,11 @@ class Engine:
                 self._tell(decision, number)
             with record.phase("prepare"):
                 self.backend.begin(decision.batch)
-            self._marks.stamp("launched", step=number)
             with record.phase("launch"):
+                self._marks.stamp("launched", step=number)
+                self._looking.first(number)
                 launch(self.backend, self.layers, self.prefetch)
+                self._looking.last()
             with record.phase("wait"):
                 self.backend.wait()
             with record.phase("sample"):

@@ -41,6 +41,7 @@ class Options:
     warm_up_steps: int
     device_records: str
     profile_steps: tuple[int, int] | None
+    profile_file: bool
     memory_snapshot: bool
     result: Path | None
     json: bool
@@ -111,8 +112,19 @@ def parser() -> argparse.ArgumentParser:
         "--warm-up-steps", type=_number, default=3, metavar="N",
         help="made-up steps before the first request, which are no steps of the run (3)",
     )  # fmt: skip
-    seen.add_argument("--device-records", default="none", choices=DEVICE_RECORDS, help="of torch (none)")
+    seen.add_argument(
+        "--device-records",
+        default="none",
+        choices=DEVICE_RECORDS,
+        help="by torch's profiler or timing events (none)",
+    )
     seen.add_argument("--profile-steps", metavar="A:B", help="steps that torch's profiler sees, B included")
+    seen.add_argument(
+        "--profile-file",
+        action=switch,
+        default=True,
+        help="write what the profiler saw; without, it works all the same",
+    )
     seen.add_argument("--memory-snapshot", action="store_true", help="of torch's allocator, into $AKV_FILES")
     seen.add_argument("--result", type=Path, metavar="PATH", help="steps and counts as JSON")
     seen.add_argument("--json", action="store_true", help="print counts as JSON")
@@ -137,11 +149,14 @@ def parsed(arguments: Sequence[str] | None = None) -> Options:
             "--blocks",
             f"is {cache.blocks}, and one request may need {cache.max_blocks} of {cache.block_tokens} tokens",
         )
-    levers = Levers(given.dtype, given.prefetch, given.compile, given.graphs, given.int8, given.ipex)
+    levers = Levers(
+        given.dtype, given.prefetch, given.compile, given.graphs, given.int8, given.ipex,
+        timing_events=given.device_records == "events",
+    )  # fmt: skip
     return Options(
         given.backend, given.device, given.model, shape, cache, levers, work, given.client, given.port,
         given.warm_up_steps, given.device_records, _steps(given.profile_steps, given.device_records),
-        given.memory_snapshot, given.result, given.json,
+        given.profile_file, given.memory_snapshot, given.result, given.json,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from akvsite.errors import BadInput
 
@@ -49,6 +49,8 @@ class Backend(Protocol):
     #: Such as ``torch cuda``, and facts of device and software for the capture: public names, no host.
     name: str
     facts: dict[str, str]
+    #: Its queues by name (compute, copy), for timing events; empty where there are none.
+    streams: dict[str, Any]
 
     def begin(self, batch: Batch) -> None:
         """Inputs of the step to the device: token ids, positions, what each row may see."""
