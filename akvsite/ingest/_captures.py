@@ -12,11 +12,11 @@ from akvsite import manifest, readers
 from akvsite.errors import BadInput
 from akvsite.manifest import Manifest
 from akvsite.readers import bundle
-from akvsite.reading import Part, Reader
+from akvsite.reading import OfSeveralLevels, Part, Reader
 from akvsite.tables import CAPTURED, LEVELS
 
 #: Raised when ingest itself (links, steps, coverage) would give other rows from the same parts.
-VERSION = 4
+VERSION = 5
 
 
 Progress = Callable[[str], None]
@@ -32,7 +32,7 @@ _OF_HOST = re.compile(
 )
 
 #: Tables that a run at level off may have: wall clocks of steps, requests, tokens and experiments.
-OFF = frozenset({"step", "request", "token", "trial"})
+OFF = frozenset({"step", "request", "request_event", "token", "trial"})
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _of_files(name: str, files: Sequence[Path]) -> Capture:
     for path, public in zip(files, _public_names([path.name for path in files]), strict=True):
         reader = readers.find(path)
         sources.append(_sniffed(reader, path, public, None))
-        level = max(level, LEVELS.index(reader.LEVEL))
+        level = max(level, LEVELS.index(_level(reader, path)))
     names = Counter(s.name for s in sources)
     if len(names) != len(sources):
         raise BadInput(
@@ -223,10 +223,15 @@ def _bundle(folder: Path) -> Capture:
             sources.append(_level_file(file, name, declared))
             continue
         reader = readers.find(file.path)
-        if declared.level == "off" and reader.LEVEL != "off":
-            raise _instrumented(folder, f"{name} was made by a tool that looks on at level {reader.LEVEL}")
+        if declared.level == "off" and (looks := _level(reader, file.path)) != "off":
+            raise _instrumented(folder, f"{name} was made by a tool that looks on at level {looks}")
         sources.append(_sniffed(reader, file.path, name, file.rank))
     return Capture(declared.name, LEVELS.index(declared.level), tuple(sources), declared)
+
+
+def _level(reader: Reader, path: Path) -> str:
+    """The level of a file that nobody declares, before its rows are looked at."""
+    return reader.level(path) if isinstance(reader, OfSeveralLevels) else reader.LEVEL
 
 
 def _instrumented(folder: Path, why: str) -> BadInput:

@@ -14,6 +14,7 @@ from akvsite import link, readers
 from akvsite.conform import conform
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Outcome, Source
+from akvsite.milestones import TOKEN
 from akvsite.reading import Counted, Ending, Fact, HostClock, Part, Process, Rejected, Rows
 from akvsite.store import RowWriter, Store
 
@@ -24,6 +25,12 @@ Ints = npt.NDArray[np.int64]
 FARTHEST = 2**62 - 1
 #: Times on the clock of the host, of the tables that a file with a ``HostClock`` fills.
 HOST_TIMES = {
+    "step": ("start_ns", "end_ns"),
+    "request": ("start_ns", "end_ns"),
+    "request_event": ("at_ns",),
+    "token": tuple(f"{milestone}_ns" for milestone in TOKEN),
+    "level1_runner": ("start_ns", "end_ns"),
+    "level2_host": ("start_ns", "end_ns"),
     "level4_edge": ("start_ns", "end_ns"),
     "clock_sample": ("host_before_ns", "host_after_ns"),
 }
@@ -32,6 +39,9 @@ AXIS = "host axis"
 #: How well it is known there, in ns.
 AXIS_BOUND = "host axis is known to, in ns"
 MONOTONIC = "CLOCK_MONOTONIC, as recorded"
+#: Readings of CLOCK_REALTIME less CLOCK_MONOTONIC that lie further apart are of two boots, or of two machines: setting
+#: the clock by the network moves it by milliseconds, and a boot begins CLOCK_MONOTONIC anew.
+ONE_BOOT_NS = 1_000_000_000
 #: No row lasts longer (104 days): the longest time that a float64 holds to the nanosecond.
 LONGEST = 2**53
 
@@ -45,6 +55,31 @@ class Members:
         #: The file whose intervals were gathered last: what is left unlinked is counted there.
         self.intervals_of = 0
         self.waits_of = 0
+
+
+class Boots:
+    """The clocks of the boots that the files of one declared capture were recorded in.
+
+    Files of one boot share CLOCK_MONOTONIC: they are moved by one offset, that of the first of them, so that times of
+    two processes stay as exact against each other as they were recorded.
+    """
+
+    def __init__(self, *, declared: bool) -> None:
+        self._declared = declared
+        self._first: list[tuple[HostClock, str]] = []
+
+    def of(self, clock: HostClock, name: str) -> tuple[HostClock, bool]:
+        """The clock to be used for a file, and whether it is of another boot than the files before it."""
+        if not self._declared:
+            return clock, False
+        for first, file in self._first:
+            apart = abs(first.to_realtime_ns - clock.to_realtime_ns)
+            if apart <= ONE_BOOT_NS:
+                bound = max(first.bound_ns, apart + clock.bound_ns)
+                because = f"as to {file}, {apart} ns from what this file says itself; +- {bound} ns"
+                return HostClock(first.to_realtime_ns, bound, because), False
+        self._first.append((clock, name))
+        return clock, len(self._first) > 1
 
 
 class Steps:
@@ -109,9 +144,11 @@ class File:
         source: Source,
         outcome: Outcome,
         members: Members,
+        boots: Boots,
         *,
         epoch: bool = False,
     ) -> None:
+        self.boots = boots
         self.store = store
         self.writer = writer
         self.steps = steps
@@ -175,6 +212,12 @@ class File:
 
     def place(self, clock: HostClock) -> None:
         """Put the file's host times on the axis of the run."""
+        clock, other_boot = self.boots.of(clock, self.source.name)
+        if other_boot and not self.epoch:
+            self.outcome.notes.append(
+                f"{self.source.name}: its CLOCK_MONOTONIC is not that of the file before it: another boot or machine, or"
+                " the clock was set; its times may not be compared with theirs"
+            )
         if self.epoch:
             self.later_ns = clock.to_realtime_ns
             self.state(Fact("capture", AXIS_BOUND, str(clock.bound_ns)))
@@ -297,6 +340,8 @@ class File:
             return part
         rows = part.rows
         for name in HOST_TIMES.get(part.table, ()):
+            if name not in rows.column_names:
+                continue
             times = _int64(rows.column(name))
             # What cannot be a time stays what it is, for the quarantine; the others leave room for the sum.
             near = (times <= FARTHEST) & (times >= -FARTHEST)

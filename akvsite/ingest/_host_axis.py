@@ -49,7 +49,7 @@ def bring_others(store: Store) -> None:
     """The runs that were stored before there were clock bounds."""
     waiting = store.rows(
         "SELECT r.id FROM run r WHERE NOT EXISTS (SELECT 1 FROM clock_bound b WHERE b.run_id = r.id)"
-        f" AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = r.id AND d.kind IN {device_lanes.WORK})"
+        f" AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = r.id AND d.kind IN {device_lanes.CONVERTED})"
     )
     for row in waiting:
         with store.transaction():

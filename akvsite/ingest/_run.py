@@ -12,8 +12,9 @@ import pyarrow as pa
 from akvsite import link, manifest, questions, readers
 from akvsite.errors import BadInput
 from akvsite.ingest._captures import Capture, Outcome, Progress, one_role_a_host
-from akvsite.ingest._file import AXIS, AXIS_BOUND, MONOTONIC, File, Members, Steps
+from akvsite.ingest._file import AXIS, AXIS_BOUND, MONOTONIC, Boots, File, Members, Steps
 from akvsite.ingest._host_axis import bring_others, bring_to_host
+from akvsite.ingest._tokens import find_device_milestones, join_client_rows, share_steps
 from akvsite.link import same_call
 from akvsite.manifest import Manifest
 from akvsite.store import RowWriter, Store
@@ -86,10 +87,11 @@ def _ingest_one(
         steps = Steps(store, run_id, again=outcome.action == "read again")
         shared: dict[int | None, Members] = {}
         epoch = _has_epoch(store, run_id, capture)
+        boots = Boots(declared=capture.manifest is not None)
         for source in capture.sources:
             progress(f"{capture.name}: {source.name}")
             members = shared.setdefault(source.rank, Members(keyed=True)) if source.level_file else Members()
-            file = File(store, writer, steps, run_id, source, outcome, members, epoch=epoch)
+            file = File(store, writer, steps, run_id, source, outcome, members, boots, epoch=epoch)
             file.ingest(hashes[source.name])
             if not source.level_file:
                 _write_links(store, run_id, writer, members, outcome)
@@ -98,7 +100,7 @@ def _ingest_one(
         _refuse_unlike(store, run_id, capture)
         if epoch:
             _refuse_two_axes(store, run_id, capture)
-        _finish(store, run_id, capture.manifest, steps)
+        _finish(store, run_id, capture.manifest, steps, outcome)
     return outcome
 
 
@@ -268,10 +270,15 @@ def _find_same_calls(store: Store, run_id: int) -> None:
             store.connection.execute(same_call.STEPS_STATEMENT, {"run": run_id, **pair})
 
 
-#: A trace that nobody declared is of the level that its rows show: a profiler that saw no device was at level host.
+#: A trace that nobody declared is of the level that its rows show: a profiler that saw no device was at level host, and
+#: a probe is at that of the most that it recorded.
 LEVEL_STATEMENT = """
     UPDATE run SET
-        level = CASE WHEN level < 3 THEN level
+        level = CASE WHEN level < 3 THEN max(level, CASE
+                         WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run) THEN 3
+                         WHEN EXISTS (SELECT 1 FROM level2_host t WHERE t.run_id = :run) THEN 2
+                         WHEN EXISTS (SELECT 1 FROM level1_runner f WHERE f.run_id = :run) THEN 1
+                         ELSE level END)
                      WHEN EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
                        OR EXISTS (SELECT 1 FROM level4_edge c WHERE c.run_id = :run) THEN level
                      ELSE 2 END,
@@ -304,7 +311,7 @@ def _refuse_unlike(store: Store, run_id: int, capture: Capture) -> None:
         )
 
 
-def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) -> None:
+def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps, outcome: Outcome) -> None:
     """What needs all rows of the run: warm-up, the step of each host row, what was seen, and the two clocks."""
     parameters = {"run": run_id, "cut": declared.warm_up_steps if declared else None}
     if store.one("SELECT 1 FROM step WHERE run_id = ? LIMIT 1", [run_id]):
@@ -319,10 +326,14 @@ def _finish(store: Store, run_id: int, declared: Manifest | None, steps: Steps) 
     if declared is None:
         store.connection.execute(LEVEL_STATEMENT, parameters)
     _find_same_calls(store, run_id)
+    if declared is not None:
+        share_steps(store, run_id)
+    join_client_rows(store, run_id, outcome)
     store.connection.execute("DELETE FROM seen WHERE run_id = :run", parameters)
     for statement in link.SEEN_STATEMENTS:
         store.connection.execute(statement, parameters)
     bring_to_host(store, run_id)
+    find_device_milestones(store, run_id)
 
 
 def _refuse_undeclared_warm_up(store: Store, parameters: dict[str, int | None], steps: Steps) -> None:

@@ -201,7 +201,12 @@ SEEN_STATEMENTS: tuple[str, ...] = (
     LEFT JOIN (SELECT DISTINCT c.step_id FROM link l JOIN level4_edge c ON c.id = l.call_id
                WHERE l.run_id = :run AND c.step_id IS NOT NULL) a ON a.step_id = s.id
     WHERE s.run_id = :run AND s.nested = 0
-      AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run)
+      AND EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = :run AND d.kind <> 'span')
+      -- Where two tools drew the steps of one process, calls lie in those of one of them: the other says nothing here.
+      AND (s.process_id IN (SELECT x.process_id FROM level4_edge c JOIN step x ON x.id = c.step_id WHERE c.run_id = :run)
+           OR NOT EXISTS (SELECT 1 FROM process p JOIN process o ON o.run_id = p.run_id AND o.pid = p.pid AND o.id <> p.id
+                          JOIN step x ON x.run_id = o.run_id AND x.process_id = o.id
+                          WHERE p.id = s.process_id AND p.pid <> 'unknown'))
     GROUP BY s.process_id
     """,
 )

@@ -22,23 +22,36 @@ _TEXTS = (2, 10)
 NONE = -(2**63)
 #: Kinds of device records that are work of the device.
 WORK = "('kernel', 'copy', 'fill', 'communication', 'graph replay')"
+#: Work, and spans between timing events: what is brought to the host's axis.
+CONVERTED = f"{WORK[:-1]}, 'span')"
+#: Spans have no call. What the runner knows of one: it began no earlier than the first launch phase of its step, and had
+#: ended when the last phase came back that waited for the device. A phase without an end saw nothing.
+_STEP_PHASES = """
+    SELECT s.process_id, s.number, min(CASE WHEN f.name = 'launch' THEN f.start_ns END) AS launched,
+           max(CASE WHEN f.name = 'wait' THEN f.end_ns END) AS waited
+    FROM level1_runner f JOIN step s ON s.id = f.step_id
+    WHERE f.run_id = :run AND f.name IN ('launch', 'wait') AND s.nested = 0
+    GROUP BY s.process_id, s.number HAVING count(DISTINCT s.id) = 1
+    """
 #: Work with the calls that it belongs to, and when a call that waited for that call's event came back. A wait that went
 #: wrong saw nothing; one whose result is not on record (a trace of the vendor has none) may have been a mere question.
 INTERVALS_QUERY = f"""
     WITH waited AS (
         SELECT w.maker_id, min(c.end_ns) AS at FROM edge_wait w JOIN level4_edge c ON c.id = w.call_id
         WHERE w.run_id = :run AND w.maker_id IS NOT NULL AND c.kind = 'wait' AND c.result = 0
-        GROUP BY w.maker_id)
+        GROUP BY w.maker_id),
+    phases AS ({_STEP_PHASES})
     SELECT d.id, d.process_id, d.device, d.clock IS NOT NULL,
            coalesce(d.start_ns, {NONE}), coalesce(d.end_ns, {NONE}), coalesce(d.submitted_ns, {NONE}),
-           coalesce(c.start_ns, {NONE}), coalesce(c.end_ns, {NONE}), coalesce(c.process_id, 0), c.queue,
+           coalesce(c.start_ns, p.launched, {NONE}), coalesce(c.end_ns, {NONE}), coalesce(c.process_id, 0), c.queue,
            coalesce(min(CASE WHEN c.blocking = 1 AND c.result = 0 THEN c.end_ns END, w.at),
-                    CASE WHEN c.blocking = 1 AND c.result = 0 THEN c.end_ns END, w.at, {NONE})
+                    CASE WHEN c.blocking = 1 AND c.result = 0 THEN c.end_ns END, w.at, p.waited, {NONE})
     FROM level3_device d
     LEFT JOIN link l ON l.interval_id = d.id
     LEFT JOIN level4_edge c ON c.id = l.call_id
     LEFT JOIN waited w ON w.maker_id = c.id
-    WHERE d.run_id = :run AND d.kind IN {WORK}
+    LEFT JOIN phases p ON d.kind = 'span' AND p.process_id = d.process_id AND p.number = d.step
+    WHERE d.run_id = :run AND d.kind IN {CONVERTED}
     ORDER BY d.process_id, d.device, d.clock IS NOT NULL, d.id
     """
 

@@ -35,7 +35,7 @@
 SELECT b.run_id, b.id AS bound_id, b.process_id, b.device, b.made_by, b.state, b.because, b.readings, b.starts, b.ends,
        (SELECT count(*) FROM level3_device d
         WHERE d.run_id = b.run_id AND d.process_id = b.process_id AND d.device = b.device
-          AND (d.clock IS NULL) = (b.made_by = 'vendor') AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay')) AS records,
+          AND (d.clock IS NULL) = (b.made_by = 'vendor') AND d.kind IN ('kernel', 'copy', 'fill', 'communication', 'graph replay', 'span')) AS records,
        b.tick_ns, b.tick_by, b.slope_ppm, b.wander_ppm, b.least_wander_ppm, b.half_median_ns, b.half_widest_ns,
        b.causal_half_median_ns, b.causal_half_widest_ns, b.blind_low_ns, b.blind_high_ns, b.outside, b.outside_most_ns, b.early, b.early_most_ns,
        b.at_submission, b.submissions

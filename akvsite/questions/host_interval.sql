@@ -1,7 +1,8 @@
 -- Where do the device's records lie on the host's axis, and how far is that known?
 --
 -- Times of the device's own clock are the middle of what its band allows, with the half-width beside them; those that the
--- vendor converted have no known half-width. Records whose clock could not be brought to the host's axis are not here.
+-- vendor converted have no known half-width. Records whose clock could not be brought to the host's axis are not here, nor are
+-- spans between two timing events.
 --
 -- @run_id          the run
 -- @interval_id     row of `level3_device`
@@ -25,4 +26,4 @@ FROM level3_device d
 LEFT JOIN device_on_host h ON h.interval_id = d.id
 LEFT JOIN link l ON l.interval_id = d.id
 LEFT JOIN level4_edge c ON c.id = l.call_id
-WHERE d.clock IS NULL OR h.interval_id IS NOT NULL
+WHERE d.kind <> 'span' AND (d.clock IS NULL OR h.interval_id IS NOT NULL)

@@ -1,5 +1,7 @@
 -- Which intervals lay on the device's queues?
 --
+-- Spans between two timing events are not among them: work and waiting lie in a span alike.
+--
 -- @run_id       the run
 -- @interval_id  row of `level3_device`
 -- @process_id      the process
@@ -18,3 +20,4 @@ SELECT d.run_id, d.id AS interval_id, d.process_id, d.device, d.clock, d.queue, 
 FROM level3_device d
 LEFT JOIN link l ON l.interval_id = d.id
 LEFT JOIN level4_edge c ON c.id = l.call_id
+WHERE d.kind <> 'span'

@@ -12,5 +12,5 @@ SELECT d.run_id, d.clock, d.kind, d.name, count(*) AS intervals, sum(d.end_ns - 
        count(l.interval_id) AS linked
 FROM level3_device d
 LEFT JOIN link l ON l.interval_id = d.id
-WHERE d.end_ns IS NOT NULL
+WHERE d.end_ns IS NOT NULL AND d.kind <> 'span'
 GROUP BY d.run_id, d.clock, d.kind, d.name

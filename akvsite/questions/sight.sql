@@ -3,6 +3,7 @@
 -- Only where every call has its records and every record its call, and nothing says that a record may be missing: no
 -- file cut short, nothing in quarantine, no record without an end, no record of a kind that is not counted as work, no
 -- graph replay (how many records a replay leaves is not in a capture), nothing that a recorder lost or only counted. One reason is enough for "unknown".
+-- Spans between timing events are not records of what ran, and say nothing either way.
 --
 -- @run_id   the run
 -- @full     1 where everything is there, as far as the capture can tell; 0 where idle is unknown
@@ -11,7 +12,7 @@ SELECT run_id, because = '' AS full, because
 FROM (
     SELECT r.id AS run_id,
            CASE
-               WHEN NOT EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = r.id) THEN 'no device records'
+               WHEN NOT EXISTS (SELECT 1 FROM level3_device d WHERE d.run_id = r.id AND d.kind <> 'span') THEN 'no device records'
                WHEN (SELECT count(DISTINCT direction) FROM seen s WHERE s.run_id = r.id AND s.kind <> 'step') < 2
                    THEN 'no runtime calls were captured'
                WHEN EXISTS (SELECT 1 FROM seen s WHERE s.run_id = r.id AND s.kind <> 'step' AND s.seen < s.expected)
@@ -20,9 +21,9 @@ FROM (
                WHEN EXISTS (SELECT 1 FROM quarantine q JOIN ingest i ON i.id = q.ingest_id WHERE i.run_id = r.id)
                    THEN 'records are in the quarantine'
                WHEN EXISTS (SELECT 1 FROM level3_device d
-                            WHERE d.run_id = r.id AND (d.start_ns IS NULL OR d.end_ns IS NULL)) THEN 'a device record has no end'
+                            WHERE d.run_id = r.id AND d.kind <> 'span' AND (d.start_ns IS NULL OR d.end_ns IS NULL)) THEN 'a device record has no end'
                WHEN EXISTS (SELECT 1 FROM level3_device d
-                            WHERE d.run_id = r.id AND d.kind NOT IN ('kernel', 'copy', 'fill', 'communication', 'graph replay', 'wait'))
+                            WHERE d.run_id = r.id AND d.kind NOT IN ('kernel', 'copy', 'fill', 'communication', 'graph replay', 'wait', 'span'))
                    THEN 'some device records are of a kind that is not counted as work'
                WHEN EXISTS (SELECT 1 FROM level4_edge c WHERE c.run_id = r.id AND c.kind = 'graph replay')
                    THEN 'how many records a graph replay leaves is not in the capture'
