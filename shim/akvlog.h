@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 enum akv_kind { AKV_HOLE, AKV_OPEN, AKV_CALL, AKV_MORE, AKV_OBJECT, AKV_DEVICE, AKV_CLOCK };
+enum akv_mark_kind { AKV_STEP = 16, AKV_PHASE, AKV_REGION, AKV_LAYER };
 
 enum akv_flag {
   AKV_BLOCKING = 1,
@@ -29,6 +30,9 @@ enum akv_flag {
   AKV_PROFILING_CHANGED = 16,
   AKV_CUT = 32,
 };
+
+/* Flags of the kinds of a probe. */
+enum akv_mark_flag { AKV_RAISED = 1, AKV_LASTS = 2 };
 
 /* What the words of a continuation are. */
 enum akv_more { AKV_WAITS = 1, AKV_WORK = 2, AKV_ADDRESSES = 3, AKV_HANDLES = 4 };
@@ -102,6 +106,38 @@ void akv_device(uint64_t call, uint64_t event, int32_t result, const uint64_t ti
 void akv_clock(uint64_t device, uint64_t before, uint64_t after, int32_t result, uint64_t device_time,
                uint64_t host_time, uint64_t resolution);
 
+/* --- for a probe: names and folder are known at run time ---
+ *
+ * A probe's calls are serialised (by Python's lock), so that a folder may be chosen while nobody records.
+ */
+
+/* A number that each file of a process has for itself, never 0; 0: nothing can be recorded. Begins the file. */
+uint64_t akv_generation(void);
+
+/* Whether `id` has the name `text` in this file from now on; once for each id. */
+bool akv_name_id(uint16_t id, const char *text);
+
+struct akv_mark {
+  uint64_t start, end;
+  uint32_t kind; /* 16 to 63 */
+  int32_t value;
+  uint16_t name;
+  uint8_t flags;
+  uint64_t words[4];
+};
+
+/* Record it; its index, or UINT64_MAX where there is no room. */
+uint64_t akv_mark(const struct akv_mark *mark);
+
+/* Write the end and the flags of a mark of file `generation` that was recorded while it lasted. */
+void akv_mark_end(uint64_t generation, uint64_t index, const struct akv_mark *mark);
+
+/* Close the file, if there is one, and record into `directory` (an absolute path) from now on. False: it is too long. */
+bool akv_choose(const char *directory);
+
+uint64_t akv_lost(void);      /* records of the file of this process for which there was no room */
+const char *akv_path(void);   /* of the file of this process; NULL: there is none */
+
 uint64_t akv_now(void); /* CLOCK_MONOTONIC, ns */
 bool akv_on(void);      /* whether AKV_DIR asks for recording (not whether there is still room) */
 
@@ -112,6 +148,10 @@ void akv_add(enum akv_counter counter, uint64_t n);
 /* Called by the recorder at the normal exit of the process, before the file is marked as closed. A library may define
  * it (to read the last device times); the recorder has a weak one that does nothing. */
 void akv_closing(void);
+
+/* Whether a process without a record leaves nothing, not even a list of what it mapped. As the one above: the recorder
+ * has a weak one that says no. */
+bool akv_silent(void);
 
 /* One line on standard error, only with AKV_VERBOSE=1. */
 void akv_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +27,7 @@ static struct moment moment(void) {
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
 /* Append a text. Its offset among the names, or UINT64_MAX where there is no room. */
-static uint64_t append_name(struct akv_log *log, enum akv_name what, uint16_t id, const char *text) {
+uint64_t akv_append_name(struct akv_log *log, enum akv_name what, uint16_t id, const char *text) {
   struct header *header = log->header;
   size_t length = strnlen(text, NAME_MOST + 1);
   uint16_t cut = 0;
@@ -55,7 +56,7 @@ uint64_t akv_name_once(struct akv_log *log, enum akv_name what, const char *text
     struct text *known = &log->texts[(hash + probe) % TEXTS];
     uint64_t found = 0;
     if (atomic_compare_exchange_strong(&known->hash, &found, hash)) {
-      uint64_t at = append_name(log, what, 0, text);
+      uint64_t at = akv_append_name(log, what, 0, text);
       atomic_store_explicit(&known->offset_and_one, at + 1, memory_order_release);
       return at;
     }
@@ -65,7 +66,7 @@ uint64_t akv_name_once(struct akv_log *log, enum akv_name what, const char *text
       break; /* another thread is just writing it: twice is no harm */
     }
   }
-  return append_name(log, what, 0, text);
+  return akv_append_name(log, what, 0, text);
 }
 
 /* --- the file ---------------------------------------------------------------------------------------------------- */
@@ -95,7 +96,7 @@ static void fill_header(struct akv_log *log, uint64_t capacity) {
   strncpy(header->producer, akv_producer.version, sizeof header->producer - 1);
   ssize_t n = readlink("/proc/self/exe", header->executable, sizeof header->executable - 1);
   if (n < 0) header->executable[0] = 0;
-  for (uint16_t id = 0; id < akv_producer.count; id++) append_name(log, AKV_CALL_NAME, id, akv_producer.names[id]);
+  for (uint16_t id = 0; id < akv_producer.count; id++) akv_append_name(log, AKV_CALL_NAME, id, akv_producer.names[id]);
   /* The magic last: a file without it was never begun. */
   uint64_t magic;
   memcpy(&magic, "\x89" "AKVLOG\n", 8);
@@ -197,9 +198,32 @@ struct akv_log *akv_begin(void) {
   return current;
 }
 
-/* --- the end ---------------------------------------------------------------------------------------------------- */
+/* --- another folder --------------------------------------------------------------------------------------------- */
 
 __attribute__((weak)) void akv_closing(void) {}
+__attribute__((weak)) bool akv_silent(void) { return false; }
+
+static void close_log(struct akv_log *log) {
+  akv_closing();
+  log->header->closed_at = moment();
+  atomic_store_explicit(&log->header->closed, 1, memory_order_release);
+}
+
+bool akv_choose(const char *directory) {
+  if (strlen(directory) >= PATH_MAX - 64) return false;
+  akv_read_settings();
+  struct akv_log *log = atomic_exchange(&akv_page.log, NULL);
+  strcpy(akv_settings.directory, directory);
+  akv_settings.wanted = true;
+  if (log && log != OFF) {
+    close_log(log);
+    while (atomic_load(&log->tending)) sched_yield();
+    forget(log, NULL);
+  }
+  return true;
+}
+
+/* --- the end ---------------------------------------------------------------------------------------------------- */
 
 static int write_base_name(struct dl_phdr_info *info, size_t size, void *fd) {
   (void)size;
@@ -231,11 +255,7 @@ __attribute__((constructor)) static void load(void) {
 __attribute__((destructor)) static void unload(void) {
   int before = errno;
   struct akv_log *log = atomic_load(&akv_page.log);
-  if (akv_settings.wanted && !log) say_what_was_mapped();
-  if (log && log != OFF) {
-    akv_closing();
-    log->header->closed_at = moment();
-    atomic_store_explicit(&log->header->closed, 1, memory_order_release);
-  }
+  if (akv_settings.wanted && !log && !akv_silent()) say_what_was_mapped();
+  if (log && log != OFF) close_log(log);
   errno = before;
 }

@@ -109,6 +109,7 @@ void akv_read_settings(void);
 
 /* file.c */
 struct akv_log *akv_begin(void);
+uint64_t akv_append_name(struct akv_log *log, enum akv_name what, uint16_t id, const char *text);
 uint64_t akv_name_once(struct akv_log *log, enum akv_name what, const char *text);
 
 /* space.c */

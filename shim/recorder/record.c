@@ -13,7 +13,7 @@ static __thread struct {
 
 uint64_t akv_now(void) { return clock_ns(CLOCK_MONOTONIC); }
 
-static uint64_t word_of(enum akv_kind kind, unsigned flags, uint16_t name, uint64_t index) {
+static uint64_t word_of(unsigned kind, unsigned flags, uint16_t name, uint64_t index) {
   return (uint64_t)kind | (uint64_t)flags << 8 | (uint64_t)name << 16 | (index + 1) << 32;
 }
 
@@ -127,6 +127,56 @@ static void record(enum akv_kind kind, uint64_t a, uint64_t b, int32_t result, c
                             .event = words[1], .object = words[2], .bytes = words[3]};
   publish(slot, word_of(kind, 0, 0, index));
 }
+
+/* --- marks of a probe ------------------------------------------------------------------------------------------- */
+
+uint64_t akv_generation(void) {
+  struct akv_log *log = the_log();
+  return likely(log) ? log->generation : 0;
+}
+
+bool akv_name_id(uint16_t id, const char *text) {
+  struct akv_log *log = the_log();
+  return log && akv_append_name(log, AKV_CALL_NAME, id, text) != UINT64_MAX;
+}
+
+uint64_t akv_mark(const struct akv_mark *mark) {
+  struct akv_log *log = the_log();
+  if (unlikely(!log)) return UINT64_MAX;
+  uint32_t thread = thread_of(log);
+  uint64_t index = reserve(log, 1);
+  if (unlikely(index == UINT64_MAX)) return UINT64_MAX;
+  struct akv_slot *slot = log->slots + (index & log->mask);
+  *slot = (struct akv_slot){.a = mark->start, .b = mark->end, .thread = thread, .result = mark->value,
+                            .queue = mark->words[0], .event = mark->words[1], .object = mark->words[2],
+                            .bytes = mark->words[3]};
+  publish(slot, word_of(mark->kind, mark->flags, mark->name, index));
+  return index;
+}
+
+void akv_mark_end(uint64_t generation, uint64_t index, const struct akv_mark *mark) {
+  struct akv_log *log = the_log();
+  /* Begun in another file, or by the parent of this process: that slot is not ours to write. */
+  if (!log || log->generation != generation) return;
+  if (unlikely(~log->mask) &&
+      atomic_load_explicit(&log->header->reserved, memory_order_relaxed) - index > log->mask / 2)
+    return;
+  struct akv_slot *slot = log->slots + (index & log->mask);
+  slot->b = mark->end;
+  publish(slot, word_of(mark->kind, mark->flags, mark->name, index));
+}
+
+uint64_t akv_lost(void) {
+  struct akv_log *log = atomic_load_explicit(&akv_page.log, memory_order_acquire);
+  return log && log != OFF ? atomic_load_explicit(&log->header->lost, memory_order_relaxed) : 0;
+}
+
+const char *akv_path(void) {
+  struct akv_log *log = atomic_load_explicit(&akv_page.log, memory_order_acquire);
+  return log && log != OFF ? log->path : NULL;
+}
+
+/* --- what a runtime says of itself ------------------------------------------------------------------------------ */
 
 void akv_device(uint64_t call, uint64_t event, int32_t result, const uint64_t times[4]) {
   static const uint64_t none[4];
