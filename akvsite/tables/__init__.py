@@ -27,7 +27,7 @@ TABLES: dict[str, Table] = {
 #: Tables that a capture may fill, in the order in which a reader's rows may arrive.
 CAPTURED: tuple[str, ...] = (
     "step", "request", "request_event", "token", "level1_runner", "level2_host", "level3_device", "level4_edge", "edge_wait",
-    "clock_sample", "memory_event", "memory_sample", "trial",
+    "clock_sample", "memory_event", "memory_segment", "memory_block", "memory_sample", "trial",
 )  # fmt: skip
 
 
