@@ -1,5 +1,8 @@
 -- How did each request go, as its client saw it?
 --
+-- Where the chunks of its stream say how many tokens they hold, the times are made from them: a chunk is not a token, and one
+-- without any is no first token. Else they are those of the file, and the time per token counts the tokens that it tells.
+--
 -- @run_id         the run
 -- @request_id     the request's row
 -- @name           its name
@@ -11,7 +14,23 @@
 -- @output_tokens  tokens generated
 -- @ttft_ns        time to first token, ns
 -- @tpot_ns        time per output token after the first, ns; NULL for fewer than two tokens or a failed request
-SELECT run_id, id AS request_id, name, start_ns, end_ns, zero, ok, prompt_tokens, output_tokens, ttft_ns,
-       CASE WHEN ok = 1 AND output_tokens > 1 AND ttft_ns IS NOT NULL
-            THEN (end_ns - start_ns - ttft_ns) / (output_tokens - 1) END AS tpot_ns
-FROM request
+SELECT run_id, request_id, name, start_ns, end_ns, zero, ok, prompt_tokens, output_tokens,
+       CASE WHEN tokens IS NOT NULL THEN first_ns - start_ns ELSE ttft_ns END AS ttft_ns,
+       CASE WHEN ok IS NOT 1 THEN NULL
+            WHEN tokens IS NOT NULL THEN token_ns
+            WHEN output_tokens > 1 AND ttft_ns IS NOT NULL THEN (end_ns - start_ns - ttft_ns) / (output_tokens - 1) END AS tpot_ns
+FROM (
+    -- a request beside its stream: a filter by run goes down to both, which a join of views would not let it
+    SELECT run_id, request_id, name, start_ns, end_ns, zero, ok, prompt_tokens, output_tokens, ttft_ns,
+           max(tokens) OVER of_name AS tokens, max(first_ns) OVER of_name AS first_ns, max(token_ns) OVER of_name AS token_ns
+    FROM (
+        SELECT run_id, id AS request_id, name, start_ns, end_ns, zero, ok, prompt_tokens, output_tokens, ttft_ns,
+               NULL AS tokens, NULL AS first_ns, NULL AS token_ns
+        FROM request
+        UNION ALL
+        SELECT run_id, NULL, request, NULL, NULL, NULL, NULL, NULL, NULL, NULL, tokens, first_ns, token_ns
+        FROM token_stream
+    )
+    WINDOW of_name AS (PARTITION BY run_id, name)
+)
+WHERE request_id IS NOT NULL

@@ -1,7 +1,8 @@
 """The result file of ``vllm bench serve`` (and of ``benchmark_serving.py`` before it), plain or gzip.
 
 Arrays become requests and stream chunks; their times are seconds of the client's ``perf_counter``. A chunk
-may hold several tokens, so the number of tokens in each is unknown. Summaries are what the tool declares, not
+may hold several tokens, or the role alone, so the number of tokens in each is unknown. What the tool calls the time to
+the first token is that of the first chunk: where a stream has not as many chunks as tokens, it is no row's. Summaries are what the tool declares, not
 measured here: they become facts, with their unit.
 """
 
@@ -59,7 +60,7 @@ _NOT_A_NUMBER = "bare inf or nan read as null"
 
 class VllmBench:
     NAME = "vllm_bench"
-    VERSION = 1
+    VERSION = 2
     ABOUT = "result JSON of vllm bench serve"
     LEVEL = "off"
     EPOCH = False
@@ -148,6 +149,8 @@ class _Requests:
         self._arrays = arrays
         self.count = max(map(len, arrays.values()), default=0)
         self.chunks = 0
+        #: Streams whose first chunk may be no first token.
+        self.uncertain = 0
         self.last: int | None = None
         self.rejected: list[Rejected] = []
         self._from_start = "start_times" not in arrays
@@ -185,6 +188,11 @@ class _Requests:
             if time is not None and (self.last is None or time > self.last):
                 self.last = time
         name = str(number)
+        one_each = output is None or not isinstance(self._at("itls", number), list) or output == 1 + len(gaps)
+        # A request that failed has an output of 0 whatever came.
+        if ttft is not None and error is None and not one_each:
+            self.uncertain += 1
+            ttft = None
         request = {
             "process": 0,
             "name": name,
@@ -328,6 +336,9 @@ def _counts(found: _Members, requests: _Requests) -> Iterator[Counted]:
     fates: Counter[tuple[str, str]] = Counter()
     fates["request", "request"] = requests.count
     fates["stream chunk", "token"] = requests.chunks
+    fates[
+        "time to first token", "left out: not as many chunks as tokens, so the first may hold none or several"
+    ] = requests.uncertain
     fates["value", "quarantine"] = len(requests.rejected)
     kept = {key for key, _, _ in _declared(found.members)} | {*_SOFTWARE, *_CONTRACT, "date"}
     for name, value in found.members.items():

@@ -121,3 +121,14 @@ def test_any_truncation_gives_the_members_before_it(read, at):
 def test_random_bytes_are_read_or_refused(read, content):
     with contextlib.suppress(BadInput):
         read(b"{" + content)
+
+
+def test_a_stream_with_fewer_chunks_than_tokens_has_no_first_token(read):
+    """D12 as this tool writes it: the role alone at 0.9 s, then 1, 8 and 1 tokens. What is in a chunk it does not say."""
+    found = read(
+        b'{"model_id": "m", "output_lens": [10, 2], "ttfts": [0.9, 0.5], "itls": [[1.3, 0.16, 0.02], [0.1]],'
+        b' "start_times": [0.0, 0.0]}'
+    )
+    assert [row.get("ttft_ns") for row in found.rows["request"]] == [None, 500_000_000]
+    assert [row["client_ns"] for row in found.rows["token"]][:2] == [900_000_000, 2_200_000_000]
+    assert sum(n for (what, _), n in found.counted.items() if what == "time to first token") == 1
