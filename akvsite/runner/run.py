@@ -114,7 +114,7 @@ class Serving:
             for name in self.server.requests_of(event.connection):
                 self.server.forget(name)
                 self.engine.abandon(name)
-            event.connection.broken = True
+            self.server.end(event.connection)
             if self._schedule is not None:
                 # Nobody will send the rest of what the schedule waits for.
                 self._wait_for = 0

@@ -126,6 +126,13 @@ class Server:
         for connection in list(self._pending):
             self._push(connection)
 
+    def end(self, connection: Connection) -> None:
+        """The connection is gone, and so is what was to be sent."""
+        connection.broken = True
+        connection.waiting.clear()
+        self._pending.discard(connection)
+        connection.socket.close()
+
     def close(self) -> None:
         self._wake.send(b"x")
         self._thread.join()

@@ -46,11 +46,14 @@ class Backend(Protocol):
     Rows do not influence each other: what a request gets does not depend on what it shares a batch with.
     """
 
-    #: Such as ``torch cuda``, and facts of device and software for the capture: public names, no host.
+    #: Such as ``torch cuda``.
     name: str
-    facts: dict[str, str]
     #: Its queues by name (compute, copy), for timing events; empty where there are none.
     streams: dict[str, Any]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Of device and software, as far as is known by now: public names, no host."""
 
     def begin(self, batch: Batch) -> None:
         """Inputs of the step to the device: token ids, positions, what each row may see."""
