@@ -79,14 +79,45 @@ def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return (wide * cos[:, None] + turned * sin[:, None]).to(x.dtype)
 
 
-def queries_keys_values(layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x (n, width) to queries (n, heads, head_dim), keys and values (n, kv_heads, head_dim)."""
-    shape = layer.shape
+def split_heads(shape: Shape, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(n, heads + 2 kv_heads of head_dim) to queries (n, heads, head_dim), keys and values (n, kv_heads, head_dim)."""
     kv = shape.kv_heads * shape.head_dim
-    q, k, v = layer.qkv(norm(x, shape.norm_epsilon)).split((shape.width, kv, kv), dim=-1)
-    q = turn(q.reshape(-1, shape.heads, shape.head_dim), cos, sin)
-    k = turn(k.reshape(-1, shape.kv_heads, shape.head_dim), cos, sin)
-    return q, k, v.reshape(-1, shape.kv_heads, shape.head_dim)
+    q, k, v = torch.split(qkv, [shape.width, kv, kv], dim=-1)
+    return (
+        q.reshape(-1, shape.heads, shape.head_dim),
+        k.reshape(-1, shape.kv_heads, shape.head_dim),
+        v.reshape(-1, shape.kv_heads, shape.head_dim),
+    )
+
+
+def queries_keys_values(layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """x (n, width) to queries, keys and values as ``split_heads``, turned by their positions."""
+    q, k, v = split_heads(layer.shape, layer.qkv(norm(x, layer.shape.norm_epsilon)))
+    return turn(q, cos, sin), turn(k, cos, sin), v
+
+
+def attend_pages(shape: Shape, q: Tensor, k: Tensor, v: Tensor, pages: Tensor, position: Tensor) -> Tensor:
+    """A query a row over what of its pages lies before its position, and its own new token. Returns (rows, width)."""
+    rows, group = q.shape[0], shape.heads // shape.kv_heads
+    q = q.reshape(rows, shape.kv_heads, group, shape.head_dim) * shape.head_dim**-0.5
+    keys = pages[:, :, 0].reshape(rows, -1, shape.kv_heads, shape.head_dim)
+    values = pages[:, :, 1].reshape(rows, -1, shape.kv_heads, shape.head_dim)
+    seen = torch.arange(keys.shape[1], device=q.device) < position[:, None]
+    cached = (q @ keys.permute(0, 2, 3, 1)).float().masked_fill(~seen[:, None, None], float("-inf"))
+    own = (q @ k[..., None]).float()
+    weights = torch.softmax(torch.cat((cached, own), dim=-1), dim=-1).to(q.dtype)
+    out = weights[..., :-1] @ values.permute(0, 2, 1, 3) + weights[..., -1:] * v[:, :, None]
+    return out.reshape(rows, shape.width)
+
+
+def attend_prompt(shape: Shape, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Each token over itself and those before it. Returns (tokens, width)."""
+    tokens, group = q.shape[0], shape.heads // shape.kv_heads
+    q = q.reshape(tokens, shape.kv_heads, group, shape.head_dim).permute(1, 2, 0, 3) * shape.head_dim**-0.5
+    later = torch.ones(tokens, tokens, dtype=torch.bool, device=q.device).triu(1)
+    scores = (q @ k.permute(1, 2, 0)[:, None]).float().masked_fill(later, float("-inf"))
+    out = torch.softmax(scores, dim=-1).to(q.dtype) @ v.permute(1, 0, 2)[:, None]
+    return out.permute(2, 0, 1, 3).reshape(tokens, shape.width)
 
 
 def decode_attention(
@@ -97,30 +128,16 @@ def decode_attention(
     Of the pages a row sees what lies before its position, and its own new token beside them. Returns x after attention,
     and the new keys and values (rows, 2, kv_heads, head_dim). Changes none of its inputs: a compiler's graphs want that.
     """
-    shape = layer.shape
-    rows, group = x.shape[0], shape.heads // shape.kv_heads
     q, k, v = queries_keys_values(layer, x, cos[position], sin[position])
-    q = q.reshape(rows, shape.kv_heads, group, shape.head_dim) * shape.head_dim**-0.5
-    keys = pages[:, :, 0].reshape(rows, -1, shape.kv_heads, shape.head_dim)
-    values = pages[:, :, 1].reshape(rows, -1, shape.kv_heads, shape.head_dim)
-    seen = torch.arange(keys.shape[1], device=x.device) < position[:, None]
-    cached = (q @ keys.permute(0, 2, 3, 1)).float().masked_fill(~seen[:, None, None], float("-inf"))
-    own = (q @ k[..., None]).float()
-    weights = torch.softmax(torch.cat((cached, own), dim=-1), dim=-1).to(x.dtype)
-    out = weights[..., :-1] @ values.permute(0, 2, 1, 3) + weights[..., -1:] * v[:, :, None]
-    return x + layer.o(out.reshape(rows, shape.width)), torch.stack((k, v), dim=1)
+    out = attend_pages(layer.shape, q, k, v, pages, position)
+    return x + layer.o(out), torch.stack((k, v), dim=1)
 
 
 def prefill_attention(layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
     """All tokens of one row from position 0: x (tokens, width). Returns as ``decode_attention``, a token a row."""
-    shape = layer.shape
-    tokens, group = x.shape[0], shape.heads // shape.kv_heads
+    tokens = x.shape[0]
     q, k, v = queries_keys_values(layer, x, cos[:tokens], sin[:tokens])
-    q = q.reshape(tokens, shape.kv_heads, group, shape.head_dim).permute(1, 2, 0, 3) * shape.head_dim**-0.5
-    later = torch.ones(tokens, tokens, dtype=torch.bool, device=x.device).triu(1)
-    scores = (q @ k.permute(1, 2, 0)[:, None]).float().masked_fill(later, float("-inf"))
-    out = torch.softmax(scores, dim=-1).to(x.dtype) @ v.permute(1, 0, 2)[:, None]
-    return x + layer.o(out.permute(2, 0, 1, 3).reshape(tokens, shape.width)), torch.stack((k, v), dim=1)
+    return x + layer.o(attend_prompt(layer.shape, q, k, v)), torch.stack((k, v), dim=1)
 
 
 def mlp(layer: Layer, x: Tensor) -> Tensor:

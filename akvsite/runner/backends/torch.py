@@ -32,14 +32,16 @@ class TorchBackend:
 
     def __init__(self, device: torch.device, shape: Shape, cache: Cache, levers: Levers, seed: int) -> None:
         self.name = f"torch {device.type}"
-        self.facts = _facts(device)
+        self._facts = _facts(device)
         self._device, self._cache = device, cache
         context = cache.max_blocks * cache.block_tokens
         dtype = _DTYPES[levers.dtype]
         self._model = made(shape, context, seed, dtype, device, levers.int8)
+        #: The functions that compute: torch's, or IPEX's.
+        self._operators: Any = model
         if levers.ipex:
-            self._model, facts = optimised(self._model, dtype)
-            self.facts |= facts
+            self._model, self._operators, facts = optimised(self._model, dtype)
+            self._facts |= facts
         self._queues = queues_of(device)
         #: Streams by name, for timing events.
         self.streams = self._queues.streams
@@ -48,12 +50,24 @@ class TorchBackend:
         self._ids = torch.zeros(cache.max_batch, dtype=torch.int64, device=device)
         self._positions = torch.zeros(cache.max_batch, dtype=torch.int64, device=device)
         self._inputs = torch.zeros(2, cache.max_batch, dtype=torch.int64, pin_memory=device.type != "cpu")
-        self._attention: Callable[..., tuple[Tensor, Tensor]] = model.decode_attention
-        self._mlp: Callable[..., Tensor] = model.mlp
+        self._attention: Callable[..., tuple[Tensor, Tensor]] = self._operators.decode_attention
+        self._mlp: Callable[..., Tensor] = self._operators.mlp
         self._compiled = levers.compile != "none"
         if self._compiled:
             self._compile(levers.compile)
         self._graphs = self._recorded(shape, dtype) if levers.graphs else None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Of device and software; with a compiler, what it says it did: counts."""
+        if not self._compiled:
+            return self._facts
+        counted = torch._dynamo.utils.counters
+        return {
+            **self._facts,
+            "compile.graphs": str(counted["stats"]["unique_graphs"]),
+            "compile.functions without CUDA graphs": str(counted["inductor"]["cudagraph_skips"]),
+        }
 
     def begin(self, batch: Batch) -> None:
         self._batch = batch
@@ -85,7 +99,7 @@ class TorchBackend:
     def attention(self, layer: int) -> None:
         held, m = self._layer(layer), self._model
         if self._batch.kind == "prefill":
-            self._x, self._new = model.prefill_attention(held, self._x, m.cos, m.sin)
+            self._x, self._new = self._operators.prefill_attention(held, self._x, m.cos, m.sin)
             return
         pages = self._pool.seen_by(layer)
         if self._replays:
@@ -101,7 +115,7 @@ class TorchBackend:
         if self._replays:
             self._replays.mlp(layer)
         elif self._batch.kind == "prefill":
-            self._x = model.mlp(self._layer(layer), self._x)
+            self._x = self._operators.mlp(self._layer(layer), self._x)
         else:
             self._x = self._mlp(self._layer(layer), self._x)
 
@@ -110,7 +124,7 @@ class TorchBackend:
             last = self._x[-1:]
         else:
             last = self._replays.x if self._replays else self._x
-        self._logits = model.logits(self._model, last)
+        self._logits = self._operators.logits(self._model, last)
 
     def wait(self) -> None:
         self._queues.wait()
@@ -190,6 +204,8 @@ def _check(device: torch.device, levers: Levers) -> None:
         raise BadInput("--graphs", f"needs CUDA graphs, and the device is {device.type}")
     if levers.graphs and levers.compile != "none":
         raise BadInput("--graphs", "and --compile are two ways to one thing; use one of them")
+    if levers.ipex and levers.compile != "none":
+        raise BadInput("--ipex", "and --compile: IPEX's operators are called one by one here")
     if levers.ipex and device.type == "cuda":
         raise BadInput("--ipex", "is for the CPU and XPU")
 
