@@ -476,14 +476,23 @@ def capture(
     raise SystemExit(done.code)
 
 
-@app.command(epilog="Example: akvsite experiment tracer --pairs 10 --seed 7 --name tracer-dev")
+@app.command(
+    epilog="Example: akvsite experiment probe --pairs 8 --iterations 1000 -- --backend torch --device cuda"
+)
 def experiment(
     which: Annotated[
-        str, typer.Argument(help="tracer: what looking on costs, one micro-loop with and without tracers.")
+        str,
+        typer.Argument(
+            help="tracer: what looking on costs, one micro-loop with and without tracers; "
+            "probe: what each capture level costs a step of the reference engine."
+        ),
     ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Behind `--`: the reference engine's own, for probe.")
+    ] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks in which every treatment is run once.")] = 10,
     iterations: Annotated[
-        int, typer.Option("--iterations", help="Iterations of the loop in each run.")
+        int, typer.Option("--iterations", help="Iterations of the loop, or measured steps, in each run.")
     ] = 20_000,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Makes the order; drawn where not given.")
@@ -498,7 +507,7 @@ def experiment(
     """Carry out a designed set of runs, a fresh process each. Broken off, the same command goes on where it was."""
     from akvsite import experiments
 
-    plan = experiments.Plan(pairs, iterations, seed, out, name, host, host_role, note)
+    plan = experiments.Plan(pairs, iterations, seed, out, name, host, host_role, note, tuple(arguments or ()))
     done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
     _clear()
     if json:

@@ -7,7 +7,17 @@ A mark builds its specification once, with ``"@name"`` where a call has somethin
 What marks have in common is in the files whose names begin with an underscore, since no mark knows another.
 """
 
-from akvsite.charts._drawing import MAX_ROWS, Drawing, Footer, Headline, banded, counts, missing_parts, span
+from akvsite.charts._drawing import (
+    MAX_ROWS,
+    NO_CONTROL,
+    Drawing,
+    Footer,
+    Headline,
+    banded,
+    counts,
+    missing_parts,
+    span,
+)
 from akvsite.charts._form import AXIS, DOMAIN, GROUPS, HEIGHT, LABELS, LANES, SHAPES, TICKS, placeholder
 from akvsite.charts._marks import HOLLOW, band_fill, band_layers, band_notes, band_place, band_row, band_x
 from akvsite.charts._scale import Scale, band_values, scale, unit_of
@@ -26,6 +36,7 @@ __all__ = [
     "LANES",
     "LINE",
     "MAX_ROWS",
+    "NO_CONTROL",
     "SHAPES",
     "TICKS",
     "Drawing",

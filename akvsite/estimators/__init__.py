@@ -18,7 +18,17 @@ is made from estimates carries it on.
 from akvsite.estimators._bounds import student_t
 from akvsite.estimators._rules import FEWEST_SAMPLES, FEWEST_SAMPLES_P99, ONE_RUN
 from akvsite.estimators.history import FEWEST_IN_HISTORY, with_history
-from akvsite.estimators.looking import LoopRun, added_time, growth, plain_time
+from akvsite.estimators.looking import (
+    FEWEST_PAIRS,
+    LevelRun,
+    LoopRun,
+    Statistic,
+    added_time,
+    effect_of_looking,
+    growth,
+    plain_time,
+    step_at_level,
+)
 from akvsite.estimators.one_run import (
     FEWEST_ROUNDS,
     STEP,
@@ -48,18 +58,22 @@ from akvsite.estimators.systematic import with_clock
 __all__ = [
     "DECILES",
     "FEWEST_IN_HISTORY",
+    "FEWEST_PAIRS",
     "FEWEST_ROUNDS",
     "FEWEST_SAMPLES",
     "FEWEST_SAMPLES_P99",
     "ONE_RUN",
     "STEP",
     "UNATTRIBUTED",
+    "LevelRun",
     "LoopRun",
+    "Statistic",
     "added_time",
     "budget",
     "decile_shift",
     "difference_of_paired_runs",
     "difference_of_two_runs",
+    "effect_of_looking",
     "growth",
     "mean",
     "mean_rows",
@@ -73,6 +87,7 @@ __all__ = [
     "ratio_of_paired_runs",
     "ratio_of_two_runs",
     "request_quantile",
+    "step_at_level",
     "student_t",
     "throughput",
     "throughput_rows",

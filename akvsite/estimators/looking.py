@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from akvsite.estimate import Estimate
+from akvsite.estimate import Estimate, unknown
+from akvsite.estimators._rules import FEWEST_SAMPLES
 from akvsite.estimators._samples import Floats
-from akvsite.estimators.runs import difference_of_paired_runs, over_runs
+from akvsite.estimators.runs import difference_of_paired_runs, over_runs, ratio_of_paired_runs
 
 #: The smallest step of memory that the kernel tells of, byte.
 PAGE_BYTES = 4096
+#: Pairs below which no band of an effect of looking is stated.
+FEWEST_PAIRS = 8
+
+Statistic = Literal["median", "mean"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +85,62 @@ def growth(
         return number
     fine = f"memory read in pages, {PAGE_BYTES / (segments * calls):.2g} B a call"
     return replace(number, assumes="; ".join(filter(None, (number.assumes, fine))))
+
+
+@dataclass(frozen=True)
+class LevelRun:
+    """One run of an engine at a capture level, in a fresh process: its measured ``steps`` as two numbers, ns."""
+
+    level: str
+    block: int
+    steps: int
+    median_ns: float
+    mean_ns: float
+
+
+def step_at_level(runs: Iterable[LevelRun], level: str, statistic: Statistic) -> Estimate:
+    """The step at a level, over its runs. Assumes what ``over_runs`` does."""
+    return over_runs([_of(run, statistic) for run in runs if run.level == level], unit="ns")
+
+
+def effect_of_looking(runs: Sequence[LevelRun], plain: str, level: str, statistic: Statistic) -> Estimate:
+    """What a level adds to a step, in per cent of the step at level ``plain``: t on log differences of pairs of one block.
+
+    ``runs`` are in the order in which they were run. No band below 8 pairs, or where a run has less than 200 steps.
+    Assumes what ``ratio_of_paired_runs`` does, and is refused where it is.
+    """
+    first, second = (
+        {run.block: _of(run, statistic) for run in runs if run.level == name} for name in (plain, level)
+    )
+    if not first or first.keys() != second.keys():
+        return unknown(f"not every block has a run at {level} and one at {plain}", "%")
+    if min(*first.values(), *second.values()) <= 0:
+        return unknown("a ratio of pairs needs step times above 0", "%")
+    order = order_in_pairs((run.level for run in runs), plain, level)
+    blocks = sorted(first)
+    ratio = ratio_of_paired_runs([first[b] for b in blocks], [second[b] for b in blocks], order=order)
+    steps = min(run.steps for run in runs)
+    why = ratio.refusal
+    if len(blocks) < FEWEST_PAIRS:
+        why = f"{len(blocks)} {'pair' if len(blocks) == 1 else 'pairs'} < {FEWEST_PAIRS}"
+    elif steps < FEWEST_SAMPLES:
+        why = f"{steps} steps a run < {FEWEST_SAMPLES}"
+    made = replace(
+        ratio,
+        value=None if ratio.value is None else _per_cent(ratio.value),
+        low=None if why or ratio.low is None else _per_cent(ratio.low),
+        high=None if why or ratio.high is None else _per_cent(ratio.high),
+        unit="%",
+        method=f"{ratio.method}, in per cent",
+        dots=tuple(map(_per_cent, ratio.dots)),
+        refusal=why,
+    )
+    return replace(made, scope="", assumes="") if why else made
+
+
+def _of(run: LevelRun, statistic: Statistic) -> float:
+    return run.median_ns if statistic == "median" else run.mean_ns
+
+
+def _per_cent(ratio: float) -> float:
+    return 100 * (ratio - 1)

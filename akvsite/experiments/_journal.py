@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from akvsite.errors import BadInput, visible
 from akvsite.experiments._shapes import Check, facts, list_of, natural, row_of, table_of, whole, words
@@ -27,6 +27,7 @@ class Planned(TypedDict):
     order: list[list[str]]
     started: str
     shared: dict[str, Any]
+    arguments: NotRequired[list[str]]
 
 
 _FIRST = table_of(
@@ -35,7 +36,8 @@ _FIRST = table_of(
             {
                 "experiment": words, "blocks": natural, "iterations": natural, "seed": whole,
                 "order": list_of(list_of(words)), "started": words, "shared": facts,
-            }
+            },
+            {"arguments": list_of(words)},
         )
     }
 )  # fmt: skip

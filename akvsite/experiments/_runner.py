@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,8 @@ class Plan:
     host: str | None = None
     role: str | None = None
     note: str | None = None
+    #: What stands behind ``--`` on the command line: for the program that the experiment runs.
+    arguments: tuple[str, ...] = ()
 
 
 class Experiment(Protocol):
@@ -48,6 +51,12 @@ class Experiment(Protocol):
     #: Who runs: what stands in the column ``engine``.
     ENGINE: str
     TREATMENTS: tuple[str, ...]
+    #: What must be the same in a run that these numbers are to say something about, beside iterations.
+    CONTRACT: Facts
+
+    def of(self, plan: Plan) -> Experiment:
+        """This experiment as the plan asks for it. Raises ``BadInput`` where its arguments ask for what there is not."""
+        ...
 
     def prepare(self, plan: Plan, environment: Mapping[str, str]) -> dict[str, Any]:
         """Once, before the first run: whether it can be carried out, and facts that all runs share, as JSON keeps them.
@@ -73,6 +82,10 @@ class Experiment(Protocol):
 
     def unsound(self, shared: Mapping[str, Any], result: Result | None = None) -> str | None:
         """Why no numbers can be made with these shared facts, or of this result of a run; None where they can."""
+        ...
+
+    def together(self, results: Sequence[Result]) -> Facts:
+        """What the runs say together: facts of the capture."""
         ...
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
@@ -111,6 +124,7 @@ def carry_out(
     check_host(plan.host, plan.role)
     if plan.blocks < 1 or plan.iterations < 1:
         raise BadInput("--pairs and --iterations", "are numbers from 1")
+    experiment = experiment.of(plan)
     if os.path.lexists(place):
         raise BadInput(place, "is there already; give another --name")
     with Journal(plan.out / f".{name}.experiment") as journal:
@@ -150,15 +164,16 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
         started = datetime.now(UTC).isoformat(timespec="seconds")
         found = Planned(
             experiment=experiment.NAME, blocks=plan.blocks, iterations=plan.iterations,
-            seed=seed, order=order, started=started, shared=shared,
+            seed=seed, order=order, started=started, shared=shared, arguments=list(plan.arguments),
         )  # fmt: skip
         journal.begin(found)
         return found
-    wanted = {**asked, **({} if plan.seed is None else {"seed": plan.seed})}
-    for key, value in wanted.items():
-        if found.get(key) != value:
+    was = {**found, "arguments": shlex.join(found.get("arguments", []))}
+    wanted = {**asked, "arguments": shlex.join(plan.arguments)}
+    for key, value in (wanted if plan.seed is None else {**wanted, "seed": plan.seed}).items():
+        if was.get(key) != value:
             raise BadInput(
-                journal.folder, f"an experiment with {key} {found.get(key)} was begun here; go on with that,"
+                journal.folder, f"an experiment with {key} {was.get(key) or 'none'} was begun here; go on with that,"
                 " move the folder away, or give another --name",
             )  # fmt: skip
     if found["order"] != _design.order(experiment.TREATMENTS, plan.blocks, found["seed"]):
@@ -234,7 +249,11 @@ def _write(folder: Path, name: str, done: Done, planned: Planned, environment: M
     }  # fmt: skip
     tables: dict[str, Facts] = {
         "host": {"name": done.plan.host, "role": done.plan.role, "facts": host.about()},
-        "contract": {"workload": experiment.ABOUT, "iterations": done.plan.iterations},
+        "contract": {
+            "workload": experiment.ABOUT,
+            "iterations": done.plan.iterations,
+            **experiment.CONTRACT,
+        },
         "software": {
             **software.packages(experiment.python(environment), environment),
             "environment": software.switches(environment),
@@ -250,6 +269,7 @@ def _write(folder: Path, name: str, done: Done, planned: Planned, environment: M
             "order": " | ".join(", ".join(block) for block in done.blocks),
             "process": "fresh for every run",
             "shared": done.shared,
+            **experiment.together(done.results),
             "runs": {f"{i:03}": _run_line(block, result) for i, (block, result) in enumerate(runs)},
         },
     }

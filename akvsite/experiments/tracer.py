@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from akvsite import estimators
 from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
+from akvsite.experiments import _sycl
 from akvsite.experiments._journal import MEASURED, MEASURED_TOO
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.experiments._shapes import list_of, table_of, words
 from akvsite.record import levels, software
+from akvsite.record.clean import Facts
 
 NOTHING, SHIM, VENDOR, SILENT, TEXT = (
     "nothing", "shim", "vendor tracing", "vendor tracing, silent", "SYCL_UR_TRACE=2",
@@ -35,7 +37,6 @@ MOST_SECONDS = 600
 #: Calls of an iteration, far above what it makes.
 MOST_CALLS = 10_000
 _LOOP = Path(__file__).with_name("_tracer_loop.py")
-_CONVENTION = Path(__file__).resolve().parents[2] / ".venv/sycl-2025.3/bin/python"
 #: Iterations of the two runs whose difference counts the calls of an iteration.
 _COUNTED = 200
 
@@ -62,12 +63,15 @@ class Tracer:
     LEVEL = "edge"
     ENGINE = "dpctl micro-loop on the SYCL CPU device"
     TREATMENTS = (NOTHING, SHIM, VENDOR, SILENT, TEXT)
+    CONTRACT: ClassVar[Facts] = {}
+
+    def of(self, plan: Plan) -> Tracer:
+        if plan.arguments:
+            raise BadInput(plan.arguments[0], "the tracer experiment takes no arguments behind `--`")
+        return self
 
     def python(self, environment: Mapping[str, str]) -> Path:
-        found = Path(environment.get("AKVSITE_SYCL_PYTHON") or _CONVENTION)
-        if not found.is_file():
-            raise BadInput(found.name, "no python with SYCL: run `make test`, or set AKVSITE_SYCL_PYTHON")
-        return found
+        return _sycl.find_python(environment)
 
     def prepare(self, plan: Plan, environment: Mapping[str, str]) -> dict[str, Any]:
         if plan.iterations < SEGMENTS:
@@ -125,6 +129,9 @@ class Tracer:
         if len(result.get("memory", [])) != SEGMENTS + 1:
             return f"memory is not {SEGMENTS + 1} points, around {SEGMENTS} segments"
         return None
+
+    def together(self, results: Sequence[Result]) -> Facts:
+        return {}
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
         """Time and memory a call, over runs, and what looking adds, over pairs of one block."""
@@ -205,9 +212,7 @@ class Tracer:
         made = levels.environment_for(
             level, plain, folder=folder if treatment == SHIM else None, timing="asis", preload=preload
         )
-        made.setdefault("OCL_ICD_FILENAMES", "libintelocl.so")
-        libraries = str(python.parent.parent / "lib")
-        made["LD_LIBRARY_PATH"] = ":".join(filter(None, (libraries, made.get("LD_LIBRARY_PATH"))))
+        made = _sycl.with_runtime(made, python)
         if treatment in (VENDOR, SILENT):
             made |= VENDOR_TRACING | (PRINTING if treatment == VENDOR else {})
         elif treatment == TEXT:

@@ -11,7 +11,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import Footer
 from akvsite.estimate import Estimate
-from akvsite.pages import Desk, Record
+from akvsite.pages import Desk, Record, _control
 from akvsite.pages import _clock_words as clock_words
 
 #: What a level adds, and so what a run below it cannot say.
@@ -45,6 +45,8 @@ class Run:
     tick_ns: int | None
     #: Why it is unknown whether every device record is there; empty where nothing says that one is missing.
     blind: str
+    #: What looking on cost at its level, for the printed line; empty at level off.
+    control: str
 
     @property
     def id(self) -> int:
@@ -105,7 +107,7 @@ class Run:
         return Footer(
             of=f"run {self.name}" + (f" on {self.listed['host']}" if self.listed["host"] else ""),
             level=f"{self.level}, {self.listed['role']} host",
-            control="" if self.level == "off" else "cost of looking unknown, no control: not a speed",
+            control=self.control,
             seen=seen or "not from device records",
             clock=self._clock_of(axis),
             method=method,
@@ -176,6 +178,7 @@ def load(desk: Desk, listed: Record) -> Run:
         axis_bound_ns=about["axis_bound_ns"] or 0,
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
         blind=desk.ask("sight", run_id=run_id)[0]["because"],
+        control=_control.line(desk, run_id, listed["level"]),
     )
 
 

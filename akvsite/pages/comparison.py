@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
-from akvsite.pages import Desk, Page, Record
+from akvsite.pages import Desk, Page, Record, _control
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
 from akvsite.pages._html import (
     Cell,
@@ -59,7 +59,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
     ]
     if found.refusal:
         parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
-    footer = _Footers(name, found, withdrawn(desk, "comparison", name))
+    footer = _Footers(name, found, withdrawn(desk, "comparison", name), _looked(desk, found))
     parts += [_numbers(found), _charts(desk, page, found, footer), "\n## Each run\n", _runs(found)]
     return "\n".join(part for part in parts if part)
 
@@ -113,6 +113,8 @@ class _Footers:
     name: str
     found: Compared
     withdrawn: tuple[str, ...]
+    #: What looking on cost, for the printed line.
+    looked: str
 
     def __call__(self, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:
         runs_of = self.found.runs
@@ -124,7 +126,7 @@ class _Footers:
         return Footer(
             of=f"comparison {self.name}",
             level=f"{' and '.join(levels)}, {' and '.join(roles)} host",
-            control="" if levels == ["off"] else "cost of looking unknown, no control: not a speed",
+            control=self.looked,
             seen="not from device records",
             clock="host only",
             method=method,
@@ -132,6 +134,15 @@ class _Footers:
             stamps=(*self.withdrawn, *outputs),
             notes=(*left_out, *notes),
         )
+
+
+def _looked(desk: Desk, found: Compared) -> str:
+    """What looking on cost the runs that were looked at: each different statement once."""
+    lines = [
+        (r.listed["level"], _control.line(desk, r.listed["run_id"], r.listed["level"])) for r in found.runs
+    ]
+    known = list(dict.fromkeys(line for line in lines if line[1]))
+    return known[0][1] if len(known) == 1 else "; ".join(f"{level}: {said}" for level, said in known)
 
 
 def _charts(desk: Desk, page: str, found: Compared, footer: _Footers) -> str:

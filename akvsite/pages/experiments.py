@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, tracer
+from akvsite.pages import Desk, Page, probe, tracer
 from akvsite.pages._html import Cell, captured, link, table, text
+
+#: Experiments with a page of their own, by their name among a run's facts: its title.
+TITLES = {tracer.EXPERIMENT: tracer.TITLE, probe.EXPERIMENT: probe.TITLE}
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -14,7 +17,7 @@ def write(desk: Desk) -> Iterator[Page]:
         facts = {f["key"]: f["value"] for f in desk.ask("fact_list", run_id=run["run_id"], part="capture")}
         if not run["trials"] or "experiment" not in facts:
             continue
-        folder = "experiments" if facts["experiment"] == tracer.EXPERIMENT else "runs"
+        folder = "experiments" if facts["experiment"] in TITLES else "runs"
         rows.append(
             [
                 Cell(link(run["name"], f"{folder}/{run['name']}.html"), run["name"]),

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 import pytest
@@ -32,11 +32,15 @@ class Counting:
 
     NAME, ABOUT, LEVEL, ENGINE = "counting", "counts its runs", "edge", "none"
     TREATMENTS = ("plain", "other", "third")
+    CONTRACT: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, breaks_at: int | None = None) -> None:
         self.breaks_at = breaks_at
         self.made: list[str] = []
         self.prepared = 0
+
+    def of(self, plan: Plan) -> Counting:
+        return self
 
     def python(self, environment: Mapping[str, str]) -> Path | None:
         return None
@@ -69,6 +73,9 @@ class Counting:
 
     def unsound(self, shared: Mapping[str, Any], result: Mapping[str, Any] | None = None) -> str | None:
         return None
+
+    def together(self, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {"all_together": len(results)}
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
         return {}
@@ -107,7 +114,7 @@ def test_one_bundle_holds_every_run(tmp_path: Path) -> None:
         (str(101 + n), f"{t}, block {n // 3}") for n, t in enumerate(order)
     ]
     facts = {f"{f.part}.{f.key}": f.value for f in declared.facts}
-    assert facts["capture.seed"] == "11"
+    assert (facts["capture.seed"], facts["capture.all_together"]) == ("11", "12")
     assert facts["capture.order"] == " | ".join(", ".join(block) for block in done.blocks)
     assert facts["capture.runs.000"].startswith(f"{order[0]}, block 0: load ")
     assert facts["capture.runs.011"].endswith("n 12")
@@ -153,7 +160,7 @@ def test_a_line_that_was_cut_short_is_a_run_that_is_made_again(tmp_path: Path) -
 def test_what_was_begun_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         carry_out(Counting(1), plan(tmp_path))
-    for other in ({"seed": 12}, {"blocks": 5}, {"iterations": 7}):
+    for other in ({"seed": 12}, {"blocks": 5}, {"iterations": 7}, {"arguments": ("--model", "tiny")}):
         with pytest.raises(BadInput, match=f"with {next(iter(other))} .* was begun here"):
             carry_out(Counting(), plan(tmp_path, **other))
     journal = tmp_path / ".counting.experiment/journal.jsonl"

@@ -6,9 +6,9 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import trials
-from akvsite.pages import tracer
 from akvsite.pages._html import Cell, link, table, text
 from akvsite.pages._run import Run
+from akvsite.pages.experiments import TITLES
 
 TITLE = "Trials"
 
@@ -60,6 +60,5 @@ def write(run: Run) -> str:
 
 def _page_of_its_own(run: Run) -> str:
     facts = run.desk.ask("fact_list", run_id=run.id, part="capture", key="experiment")
-    if not any(fact["value"] == tracer.EXPERIMENT for fact in facts):
-        return ""
-    return link(tracer.TITLE, f"../experiments/{run.name}.html")
+    title = next((TITLES[fact["value"]] for fact in facts if fact["value"] in TITLES), "")
+    return link(title, f"../experiments/{run.name}.html") if title else ""
