@@ -46,7 +46,7 @@ def _about(run: Run) -> str:
         ["because", run.use_because],
         ["engine", captured(listed["engine"]) if listed["engine"] else "not stated"],
         ["captured", listed["started"] or "not stated"],
-        ["timing events on device queues", run.timing],
+        ["timing events on device queues", _timing(run)],
         [
             "warm-up",
             f"{number_of(run.warm_up_steps, 'step')}, declared"
@@ -67,6 +67,15 @@ def _about(run: Run) -> str:
         else ""
     )
     return table(["about", "this run"], rows) + note + cited
+
+
+def _timing(run: Run) -> str:
+    """What the capture declares, and what its records show of it."""
+    seen = run.desk.ask("timing_seen", run_id=run.id)
+    if not seen or run.timing == "on":
+        return run.timing
+    stretches = number_of(seen[0]["stretches"], "stretch", "stretches")
+    return f"on: {stretches} between timing events are in the records, although {run.timing} is declared"
 
 
 def _establishes(run: Run) -> Iterator[str]:
