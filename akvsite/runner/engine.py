@@ -29,16 +29,16 @@ class Piece:
     done: bool
     marks: list[Any]
 
-    def mark(self, milestone: str) -> None:
-        """All of its tokens came to a milestone, now."""
-        now = monotonic_ns()
+    def mark(self, milestone: str, at_ns: int | None = None) -> None:
+        """All of its tokens came to a milestone, together; now, if no time is given."""
+        at_ns = monotonic_ns() if at_ns is None else at_ns
         for one in self.marks:
-            one.mark(milestone, at_ns=now)
+            one.mark(milestone, at_ns=at_ns)
 
 
 class Outlet(Protocol):
     def send(self, piece: Piece) -> None:
-        """Hand a piece to its client, and mark it ``sent`` once that is done."""
+        """Hand a piece to its client, and mark it ``sent``."""
 
     def fail(self, request: str, why: str) -> None: ...
 

@@ -147,9 +147,12 @@ class Server:
             self._break(connection)
 
     def _push(self, connection: Connection) -> None:
-        """As much as the socket takes; a piece is sent once its last byte is taken."""
+        """As much as the socket takes. A piece is sent with its last byte, at the time just before the call that takes it:
+        on the loopback the client may have read it before the call returns.
+        """
         while connection.waiting and not connection.broken:
             data, piece = connection.waiting[0]
+            at_ns = monotonic_ns()
             try:
                 taken = connection.socket.send(data)
             except BlockingIOError:
@@ -164,7 +167,7 @@ class Server:
                 continue
             connection.waiting.popleft()
             if piece is not None:
-                piece.mark("sent")
+                piece.mark("sent", at_ns)
         self._pending.discard(connection)
 
     def _break(self, connection: Connection) -> None:
