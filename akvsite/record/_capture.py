@@ -22,6 +22,7 @@ from akvsite.record import (
     processes,
     program,
     quiet,
+    reference,
     software,
 )
 from akvsite.record.bundle import Bundle, write_declaration, write_table
@@ -341,11 +342,14 @@ def _write(
         files.append({"path": "memory.parquet", "table": "memory_sample"})
         named = [{"pid": str(pid), "name": _name(w.name)} for (pid, _), w in sampler.watched.items()]
     files += [{"path": path} for path in seen.kept]
+    # Of our own engine the workload is known: its arguments are told, and no other command's.
+    engine = reference.arguments_of(request.command)
+    contract = {} if engine is None else {"engine": reference.workload(engine)}
     head = {
         "name": request.name,
         "level": request.level,
         "started": started,
-        "engine": request.engine,
+        "engine": request.engine or (None if engine is None else reference.ENGINE),
         "timing_events": request.timing,
         "warm_up_steps": request.warm_up,
         "clock": _clock(request),
@@ -353,7 +357,7 @@ def _write(
     }
     tables: dict[str, Facts] = {
         "host": {"name": request.host, "role": request.role, "facts": facts["host"]},
-        "contract": dict(request.contract),
+        "contract": {**contract, **request.contract},
         **{part: facts[part] for part in ("software", "device", "load", "capture")},
     }
     write_declaration(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from bundles import ask, read_in
-from capturing import environment
+from capturing import environment, words
 from ur_captures import build_shim
 
 from akvsite.errors import BadInput
@@ -202,14 +202,28 @@ def test_levels_are_those_that_the_backend_has(
 
 
 def test_a_capture_and_an_experiment_say_the_workload_alike() -> None:
-    words = ["--backend", "torch", "--int8", "--no-prefetch", "--result=/tmp/x", "--max-batch", "8"]
+    asked = ["--backend", "torch", "--int8", "--no-prefetch", "--result=/tmp/x", "--max-batch", "8"]
     said = {"backend": "torch", "int8": "yes", "no_prefetch": "yes", "max_batch": "8"}
-    contract = Probe(words).CONTRACT
+    contract = Probe(asked).CONTRACT
     assert contract == {"engine": said}
-    command = ["/opt/python3", "-X", "dev", "-m", "akvsite.runner", *words]
+    command = ["/opt/python3", "-X", "dev", "-m", "akvsite.runner", *asked]
     assert reference.workload(reference.arguments_of(command) or []) == said
     assert reference.arguments_of(["python3", "-m", "other", "-m", "akvsite.runner"]) is None
     assert reference.arguments_of(["akvsite.runner"]) is None
+
+
+def test_a_capture_of_the_engine_states_its_workload(tmp_path: Path) -> None:
+    engine = ["--backend", "torch", "--layers", "1", "--requests", "1", "--no-client"]
+    command: list[str | Path] = [sys.executable, "-m", "akvsite.runner", *engine]
+    given = words(tmp_path, "a", "--level", "runner", "--contract", "batch=4", command=command)
+    done = subprocess.run(given, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    declared = load(tmp_path / "a")
+    said = {f.key: f.value for f in declared.facts if f.part == "contract"}
+    assert said == {
+        "batch": "4", "engine.backend": "torch", "engine.layers": "1", "engine.requests": "1", "engine.no_client": "yes",
+    }  # fmt: skip
+    assert declared.engine == Probe.ENGINE
 
 
 def experiment(blocks: int, steps: int, **long: float) -> Done:
