@@ -36,13 +36,15 @@ def _run(asked: Options) -> int:
         _check_result(asked.result)
     # First what may be refused at once: a model may take its time.
     memory = MemoryHistory() if asked.memory_snapshot else None
+    looking = Looking() if asked.profile_steps is None else Profiled(asked.profile_steps)
     server = Server(asked.port, asked.shape.vocabulary) if asked.client else None
     backend = backends.make(
         asked.backend, asked.device, asked.shape, asked.cache, asked.levers, asked.work.seed
     )
     layers, prefetch = asked.shape.layers, asked.levers.prefetch
     warm_up(backend, layers, asked.cache, prefetch, asked.warm_up_steps)
-    looking = _looking(asked, backend)
+    if asked.device_records == "events":
+        looking = _timed(asked, backend)
     engine = Engine(
         backend, layers, asked.cache, server or run.Sink(), marks(), prefetch=prefetch, looking=looking
     )
@@ -73,11 +75,9 @@ def _run(asked: Options) -> int:
     return 0 if complete else 1
 
 
-def _looking(asked: Options, backend: backends.Backend) -> Looking:
-    if asked.device_records == "events":
-        _, _, number = asked.device.partition(":")
-        return Timed(asked.backend, backend.streams, int(number) if number.isdecimal() else 0)
-    return Looking() if asked.profile_steps is None else Profiled(asked.profile_steps, asked.profile_file)
+def _timed(asked: Options, backend: backends.Backend) -> Timed:
+    _, _, number = asked.device.partition(":")
+    return Timed(asked.backend, backend.streams, int(number) if number.isdecimal() else 0)
 
 
 def _result(asked: Options, engine: Engine, name: str, facts: dict[str, str]) -> dict[str, Any]:
