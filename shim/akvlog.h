@@ -114,7 +114,8 @@ void akv_clock(uint64_t device, uint64_t before, uint64_t after, int32_t result,
 /* A number that each file of a process has for itself, never 0; 0: nothing can be recorded. Begins the file. */
 uint64_t akv_generation(void);
 
-/* Whether `id` has the name `text` in this file from now on; once for each id. */
+/* Whether `id` has the name `text` in this file from now on; once for each id. Id 0 is no id: the name is counted as
+ * lost. */
 bool akv_name_id(uint16_t id, const char *text);
 
 struct akv_mark {

@@ -11,6 +11,7 @@ import os
 import struct
 import sys
 import time
+from _operator import index as index_of
 from _thread import RLock, get_native_id
 from errno import EDQUOT, EEXIST, EFBIG, ENOSPC
 
@@ -113,14 +114,16 @@ class AkvlogFile:
         c: int = 0,
         d: int = 0,
     ) -> int:
-        """One record, of this thread; its index, or -1 where there is no room. Numbers are cut to 64 bits."""
+        """One record, of this thread; its index, or -1 where there is no room. Numbers are cut to 64 bits.
+
+        Raises ``TypeError`` where something is no number, and nothing is written.
+        """
+        words = (index_of(a) & _U64, index_of(b) & _U64, index_of(c) & _U64, index_of(d) & _U64)
+        body = _BODY.pack(index_of(start) & _U64, index_of(end) & _U64, get_native_id(), value, *words)
         index = self._reserve()
         if index >= 0:
-            thread = get_native_id()
             view, at = self._slot(index)
-            _BODY.pack_into(
-                view, at + 8, start & _U64, end & _U64, thread, value, a & _U64, b & _U64, c & _U64, d & _U64
-            )
+            view[at + 8 : at + 64] = body
             self._publish(view, at, index, kind, flags, name)
         return index
 
@@ -131,7 +134,9 @@ class AkvlogFile:
         self._publish(view, at, index, kind, flags, name)
 
     def _slot(self, index: int) -> tuple[memoryview, int]:
-        first, _, view = next(piece for piece in reversed(self._pieces) if index >= piece[0])
+        first, _, view = self._pieces[-1]
+        if index < first:
+            first, _, view = next(piece for piece in reversed(self._pieces) if index >= piece[0])
         return view, (index - first) * _RECORD_BYTES
 
     def _publish(self, view: memoryview, at: int, index: int, kind: int, flags: int, name: int) -> None:
@@ -190,12 +195,15 @@ class AkvlogFile:
 
     def _new_id(self, text: str) -> int:
         with self._lock:
-            if text in self._ids or self._inside:
-                return self._ids.get(text, 0)
+            if text in self._ids:
+                return self._ids[text]
+            if self._inside or len(self._ids) + 1 >= _IDS:
+                self._words[_NAMES_LOST] += 1
+                return 0
             self._inside = True
             try:
                 made = len(self._ids) + 1
-                if made >= _IDS or self._append(text, _CALL_NAME, made) < 0:
+                if self._append(text, _CALL_NAME, made) < 0:
                     # Not kept in `_ids`: what has no room in the file takes no memory either.
                     return 0
                 self._ids[text] = made
@@ -218,7 +226,8 @@ class AkvlogFile:
 
     def _append(self, text: str, what: int, id: int) -> int:
         """An entry of the names, its offset or -1. Under the lock."""
-        data = text.encode("utf-8", "backslashreplace")
+        # As in C, where a text ends at a zero.
+        data = text.partition("\0")[0].encode("utf-8", "backslashreplace")
         cut = _CUT if len(data) > _NAME_MOST else 0
         data = data[:_NAME_MOST]
         size = 8 + -(-len(data) // 8) * 8

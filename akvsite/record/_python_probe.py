@@ -101,15 +101,17 @@ def generation() -> int:
 
 
 class _Nothing:
-    """What a span is below its level."""
+    """What a span is below its level. Two built-in functions that return a false value, the second whatever it is given:
+    to call a method in Python would cost as much again."""
 
     __slots__ = ()
+    if TYPE_CHECKING:
 
-    def __enter__(self) -> _Nothing:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        pass
+        def __enter__(self) -> object: ...
+        def __exit__(self, kind: object, error: object, trace: object, /) -> None: ...
+    else:
+        __enter__ = bool
+        __exit__ = "".format
 
 
 NOTHING = _Nothing()
@@ -157,52 +159,76 @@ class _Span:
             file.finish(self._index, self._kind, flags, name, end)
 
 
+def _not_recorded() -> _Nothing:
+    global _lost
+    _lost += 1
+    return NOTHING
+
+
 def step(number: SupportsIndex, kind: str = "decode", batch: SupportsIndex | None = None) -> _Span | _Nothing:
+    """One iteration of the engine, of ``batch`` requests (level runner)."""
     if _level < _RUNNER:
         return NOTHING
-    return _Span(_STEP, str(kind), -1 if batch is None else _int32(batch), number.__index__())
+    try:
+        return _Span(_STEP, str(kind), -1 if batch is None else _int32(batch), number.__index__())
+    except Exception:
+        return _not_recorded()
 
 
-def phase(name: str) -> _Span | _Nothing:
-    return NOTHING if _level < _RUNNER else _Span(_PHASE, str(name))
+def phase(name: str, /) -> _Span | _Nothing:
+    """A part of a step of the runner (level runner)."""
+    return NOTHING if _level < _RUNNER else _named(_PHASE, name)
 
 
-def region(name: str) -> _Span | _Nothing:
-    return NOTHING if _level < _HOST else _Span(_REGION, str(name))
+def region(name: str, /) -> _Span | _Nothing:
+    """A named part of a step (level host)."""
+    return NOTHING if _level < _HOST else _named(_REGION, name)
 
 
-def layer(number: SupportsIndex) -> _Span | _Nothing:
-    return NOTHING if _level < _HOST else _Span(_LAYER, "layer", _int32(number))
+def _named(kind: int, name: str) -> _Span | _Nothing:
+    try:
+        return _Span(kind, str(name))
+    except Exception:
+        return _not_recorded()
 
 
-def mark(
-    kind: int,
-    name: str,
-    start: int,
-    end: int = 0,
-    value: int = 0,
-    a: int = 0,
-    b: int = 0,
-    c: int = 0,
-) -> None:
+def layer(number: SupportsIndex, /) -> _Span | _Nothing:
+    """One layer of the model in a step (level host)."""
+    if _level < _HOST:
+        return NOTHING
+    try:
+        return _Span(_LAYER, "layer", _int32(number))
+    except Exception:
+        return _not_recorded()
+
+
+def mark(kind: int, name: str, start: int, end: int, value: int, a: int, b: int, c: int, /) -> None:
     """One record of a probe (kinds 16 to 63), whatever the level."""
     file = _current()
-    if file is not None:
-        file.write(kind, 0, file.id_of(name), start, end, _int32(value), a, b, c)
+    if file is None:
+        return
+    try:
+        file.write(kind, 0, file.id_of(str(name)), start, end, _int32(value), a, b, c)
+    except Exception:
+        _not_recorded()
 
 
-def name_request(handle: int, text: str) -> None:
+def name_request(handle: int, text: str, /) -> None:
     """The text of the request known by the number ``handle``."""
     file = _current()
     if file is not None:
         file.name_object(_REQUEST, handle, text)
 
 
-def bracket(device: int, before: int, after: int, device_time: int, resolution: int) -> None:
+def bracket(device: int, before: int, after: int, device_time: int, resolution: int, /) -> None:
     """One bracket of a device's clock by the host's."""
     file = _current()
-    if file is not None:
+    if file is None:
+        return
+    try:
         file.write(_CLOCK, 0, 0, before, after, 0, device, device_time, 0, resolution)
+    except Exception:
+        _not_recorded()
 
 
 def _int32(value: SupportsIndex) -> int:

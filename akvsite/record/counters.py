@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 from itertools import count
+from struct import error as error_of_struct
 from time import monotonic_ns
 
 from akvsite.record._akvlog_writer import AkvlogFile
@@ -84,6 +85,7 @@ class Counters:
             return None
         numbers = count(FIRST_HANDLE)
         handles: dict[str, int] = {}
+        no_numbers = 0
         for kind, name, start, end, value, of, step, tokens in records:
             number = number_of(of)
             if number is None:
@@ -92,10 +94,15 @@ class Counters:
                 if number is None:
                     number = handles[text] = next(numbers)
                     file.name_object(_REQUEST, number, text)
-            file.write(kind, 0, file.id_of(name), start, end, value, number, step, tokens)
+            try:
+                file.write(kind, 0, file.id_of(str(name)), start, end, value, number, step, tokens)
+            except (TypeError, error_of_struct):
+                no_numbers += 1
         file.close()
-        if file.lost:
-            say(f"{file.lost} counted records are lost: no room in {self.prefix}")
+        if file.lost or no_numbers:
+            say(
+                f"counted records that are lost: {file.lost} had no room, {no_numbers} held what is no number"
+            )
         return file.path
 
     def _keep(self, record: _Kept) -> None:

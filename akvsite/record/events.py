@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _operator import index
 
 from akvsite.milestones import TOKEN
 
@@ -74,8 +75,11 @@ def number_of(id: int | str) -> int | None:
 
 
 def and_one(value: int | None) -> int:
-    """Numbers that may be unknown are kept with one added: 0 is none."""
-    return 0 if value is None else value + 1
+    """Numbers that may be unknown are kept with one added: 0 is none, and so is what is no number."""
+    try:
+        return 0 if value is None else index(value) + 1
+    except TypeError:
+        return 0
 
 
 _said: set[str] = set()

@@ -52,8 +52,8 @@ static uint16_t id_of(PyObject *name, uint64_t generation) {
   PyObject *found = PyDict_GetItemWithError(ids, name);
   if (found) return (uint16_t)PyLong_AsLong(found);
   PyObject *holder = NULL;
-  uint64_t id = ids_given + 1;
-  const char *text = id < IDS ? text_of(name, &holder) : NULL;
+  uint64_t id = ids_given + 1 < IDS ? ids_given + 1 : 0;
+  const char *text = text_of(name, &holder);
   PyObject *number = NULL;
   if (text && akv_name_id((uint16_t)id, text)) {
     ids_given = id;

@@ -137,7 +137,8 @@ uint64_t akv_generation(void) {
 
 bool akv_name_id(uint16_t id, const char *text) {
   struct akv_log *log = the_log();
-  return log && akv_append_name(log, AKV_CALL_NAME, id, text) != UINT64_MAX;
+  if (log && !id) atomic_fetch_add_explicit(&log->header->names_lost, 1, memory_order_relaxed);
+  return log && id && akv_append_name(log, AKV_CALL_NAME, id, text) != UINT64_MAX;
 }
 
 uint64_t akv_mark(const struct akv_mark *mark) {

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from pathlib import Path
 
+import probes
 import pytest
 from capturing import ROOT, Capture, Captured, compile, environment, words
 
@@ -26,6 +28,18 @@ def capture(tmp_path: Path) -> Capture:
         return Captured(done.returncode, done.stdout, done.stderr, out / name)
 
     return run
+
+
+@pytest.fixture(params=["native", "python"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each of the two probes."""
+    return str(request.param)
+
+
+@pytest.fixture
+def run(engine: str, tmp_path: Path) -> probes.Probe:
+    """``run(script, level)``: a script that uses the probe, in a process of its own."""
+    return partial(probes.run, engine, tmp_path)
 
 
 @pytest.fixture(scope="session")
