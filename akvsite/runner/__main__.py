@@ -36,7 +36,7 @@ def _run(asked: Options) -> int:
         _check_result(asked.result)
     # First what may be refused at once: a model may take its time.
     memory = MemoryHistory() if asked.memory_snapshot else None
-    looking = Looking() if asked.profile_steps is None else Profiled(asked.profile_steps)
+    looking = Looking() if asked.profile_steps is None else Profiled(asked.profile_steps, asked.profile_file)
     server = Server(asked.port, asked.shape.vocabulary) if asked.client else None
     backend = backends.make(
         asked.backend, asked.device, asked.shape, asked.cache, asked.levers, asked.work.seed
