@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -164,18 +165,18 @@ def test_what_cannot_be_met_is_said_before_the_run(monkeypatch: pytest.MonkeyPat
 
 
 class _Torch:
-    """A torch whose one device keeps a history of memory, with what a real snapshot holds."""
+    """A torch whose one device gives snapshots of its memory: all of it (``_snapshot``), or what is held alone."""
 
     __version__ = "0"
 
-    def __init__(self, kind: str, has_history: bool = True) -> None:
+    def __init__(self, kind: str, gives: str = "_snapshot") -> None:
         self.asked: dict[str, object] = {}
-        device = type("device", (), {"is_available": staticmethod(lambda: True)})
-        if has_history:
-            device.memory = type(
-                "memory", (), {"_record_memory_history": self._record, "_snapshot": staticmethod(_snapshot)}
-            )
-        setattr(self, kind, device)
+        memory = SimpleNamespace()
+        if gives == "_snapshot":
+            memory = SimpleNamespace(_record_memory_history=self._record, _snapshot=_snapshot)
+        elif gives:
+            memory = SimpleNamespace(memory_snapshot=lambda: _snapshot()["segments"])
+        setattr(self, kind, SimpleNamespace(is_available=lambda: True, memory=memory))
 
     def _record(self, **options: object) -> None:
         self.asked = options
@@ -198,29 +199,65 @@ def _snapshot() -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("kind", ["cuda", "xpu"])
+@pytest.mark.parametrize(
+    ("kind", "gives"), [("cuda", "_snapshot"), ("xpu", "_snapshot"), ("xpu", "memory_snapshot")]
+)
 def test_a_memory_snapshot_names_no_file_of_the_machine(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, gives: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = _Torch(kind)
+    torch = _Torch(kind, gives)
     monkeypatch.setattr(torch_device, "_torch", lambda: torch)
     assert torch_device.memory_history(10) == kind
-    assert torch.asked["context"] is None and torch.asked["max_entries"] == 10
     path = torch_device.memory_snapshot(tmp_path / "memory.pickle.gz")
     assert list(tmp_path.iterdir()) == [path]
     held = _unpacked(path)
-    assert b"ada" not in held and b"active_allocated" in held and b"device_traces" in held
+    assert b"ada" not in held and b"active_allocated" in held
+    read_in(tmp_path / "a.db", path)
+    assert ask(tmp_path / "a.db", "SELECT bytes, requested_bytes, since_ns FROM memory_block") == [
+        {"bytes": 512, "requested_bytes": 500, "since_ns": 7_000 if gives == "_snapshot" else None}
+    ]
+    if gives == "_snapshot":
+        assert torch.asked["context"] is None and torch.asked["max_entries"] == 10
 
 
-@pytest.mark.parametrize("torch", [_Torch("cuda", has_history=False), _Torch("mps")])
-def test_no_memory_snapshot_where_torch_keeps_no_history(
+@pytest.mark.parametrize("torch", [_Torch("cuda", ""), _Torch("xpu", ""), _Torch("mps")])
+def test_no_memory_snapshot_where_torch_gives_none(
     torch: _Torch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch_device, "_torch", lambda: torch)
     for ask_for in (torch_device.memory_history, lambda: torch_device.memory_snapshot(tmp_path / "a.gz")):
-        with pytest.raises(BadInput, match="keeps no history of memory for any device here"):
+        with pytest.raises(BadInput, match="torch 0 gives none of any device here"):
             ask_for()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("there", "seen"),
+    [({"cuda"}, "CPU, CUDA"), ({"xpu"}, "CPU, XPU"), ({"cuda", "xpu"}, "CPU, CUDA"), (set(), "CPU")],
+)
+def test_it_looks_at_the_devices_that_are_there(
+    there: set[str], seen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A device may be there whose activity this torch does not support, as XPU in the last but one."""
+    kinds = {name: SimpleNamespace(name=name) for name in ("CPU", "CUDA", "XPU")}
+    made: list[list[object]] = []
+    profiler = SimpleNamespace(prepare_trace=lambda: None, start_trace=lambda: None, stop_trace=lambda: None)
+    supported = [kinds[name] for name in seen.split(", ")]
+    torch = SimpleNamespace(
+        profiler=SimpleNamespace(
+            ProfilerActivity=SimpleNamespace(**kinds),
+            supported_activities=lambda: supported,
+            profile=lambda activities, **options: made.append(activities) or profiler,
+            record_function=lambda name: contextlib.nullcontext(),
+        ),
+        **{kind: SimpleNamespace(is_available=lambda kind=kind: kind in there) for kind in ("cuda", "xpu")},
+    )
+    monkeypatch.setattr(torch_device, "_torch", lambda: torch)
+    one = Profiler(0, 0, folder=tmp_path, export=False)
+    with one.step(0):
+        pass
+    assert one.close() is None
+    assert made == [supported] and one.facts["profiler.activities"] == seen
 
 
 def test_outside_the_window_a_step_is_the_same_nothing(tmp_path: Path) -> None:
