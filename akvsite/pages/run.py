@@ -85,6 +85,7 @@ def _establishes(run: Run) -> Iterator[str]:
     else:
         yield f"It cannot state speed: {text(run.use_because)}."
     yield f"It has {text(_holds(listed))}."
+    yield from _cut_off(run)
     if not (listed["steps"] or listed["requests"] or listed["trials"]):
         yield "It draws no step boundaries: no time of a step can be told from it."
     if listed["intervals"]:
@@ -109,6 +110,21 @@ def _establishes(run: Run) -> Iterator[str]:
         f"; it is one of several in: {links}." if links else ": between runs is unknown."
     )
 
+
+def _cut_off(run: Run) -> Iterator[str]:
+    """Whether a process of the run was ended before its time, and which steps that left open."""
+    facts = {r["key"]: r["value"] for r in run.desk.ask("fact_list", run_id=run.id, part="capture")}
+    if signal := facts.get("ended_by_signal"):
+        yield f"It was ended by a signal, {text(signal)}: what was recorded before it is here."
+    elif "no:" in facts.get(NORMAL_EXIT, ""):
+        yield "A process of it never reached its normal exit: a signal or _exit ended it, or it still ran. What was recorded before is here."
+    opened = run.desk.ask("step_time", run_id=run.id, nested=0, end_ns=None, order="start_ns,step_id")
+    if opened:
+        yield f"{text(number_of(len(opened), 'step has', 'steps have'))} a beginning and no end (the last is {text(opened[-1]['name'])}): no duration, and in no number."
+
+
+#: The fact of a recorder's file that says how its process ended.
+NORMAL_EXIT = "akvlog.process ended by its normal exit"
 
 #: What a run without such rows cannot say: the level that would add them, their count, and the question.
 _ABSENT = (

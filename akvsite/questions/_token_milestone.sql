@@ -1,4 +1,4 @@
--- When did each token pass each of its milestones?
+-- When did each token reach each of its milestones?
 --
 -- One row for each milestone that a token has, in the order in which they can happen. The arrival is of the request: it
 -- stands with the request's first token alone. Chunks without a token are left out.

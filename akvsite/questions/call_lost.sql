@@ -11,4 +11,5 @@ SELECT i.run_id, i.path, c.what, c.fate, c.count
 FROM ingest_count c
 JOIN ingest i ON i.id = c.ingest_id
 WHERE i.format = 'akvlog' AND c.fate NOT IN ('level4_edge', 'level3_device', 'edge_wait', 'clock_sample', 'step', 'request', 'request_event', 'token', 'level1_runner',
-                                               'level2_host')
+                                               'level2_host', 'a column of its token', 'a column of its tokens')
+  AND c.fate NOT GLOB 'joined: *'

@@ -1,7 +1,7 @@
 -- Where did the host's time in each step go?
 --
--- Sums inside each step, by region; layer windows are one region. What no region covers is the remainder, which the
--- page shows as not attributed.
+-- Sums inside each step, by region; layer windows are one region, but for those in which regions lie. What no region
+-- covers is the remainder, which the page shows as not attributed.
 --
 -- @run_id   the run
 -- @step_id  the step

@@ -19,7 +19,8 @@ DRAWN = 4
 _ABOUT = (
     "A device's time on the host's axis is an interval. Where a capture holds readings of both clocks and the calls around the "
     "device's work, it is made here from what cannot be otherwise: a reading lies inside its bracket, work begins no earlier than "
-    "the call that submitted it, and has ended when a call that waited for it comes back. A clock's error is systematic: more "
+    "the call that submitted it, and has ended when a call that waited for it comes back; what lies between two timing events of a "
+    "step begins no earlier than its launch phase, and has ended when its wait phase is over. A clock's error is systematic: more "
     "records do not make it smaller, so it is told beside the statistical band and added outside it."
 )
 _VENDOR = (

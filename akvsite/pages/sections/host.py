@@ -8,6 +8,7 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands, budget
+from akvsite.milestones import PHASES
 from akvsite.pages._html import text
 from akvsite.pages._run import Run, grouped, step_groups
 
@@ -60,7 +61,7 @@ def _phases(run: Run) -> str:
             columns["step_id"][inside & (names == name)].astype(np.int64),
             columns["ns"][inside & (names == name)],
         )
-        for name in dict.fromkeys(names[inside].tolist())
+        for name in sorted(dict.fromkeys(names[inside].tolist()), key=_place_of_phase)
     }
     return "\n### Runner phases\n" + _drawn(
         run,
@@ -71,6 +72,11 @@ def _phases(run: Run) -> str:
         "How is a step's time spread over the runner's phases?",
         "phase_time",
     )
+
+
+def _place_of_phase(name: str) -> int:
+    """Phases in the order in which a step goes through them; others after them, as they come."""
+    return PHASES.index(name) if name in PHASES else len(PHASES)
 
 
 def _budget(run: Run) -> str:
@@ -131,14 +137,20 @@ def _drawn(
 
 def _layers(run: Run) -> str:
     columns = run.desk.columns("layer_time", run_id=run.id, warm_up=0, order="layer,start_ns")
-    if not len(columns["layer"]):
+    step_ids, _, which = _steps(run)
+    own = np.isin(columns["step_id"], step_ids)
+    if not own.any():
         return ""
+    columns = {name: values[own] for name, values in columns.items()}
     rows = [
         bands.Row(f"layer {layer}", run.marked(estimators.quantile(values.astype(np.int64), 0.5, unit="ns")))
         for layer, values in grouped(columns, "layer", "duration_ns").items()
     ]
     chart = bands.draw(
-        "How long is each layer's window on the host?", rows[:128], run.footer(), axis="p50 of the window"
+        "How long is each layer's window on the host?",
+        rows[:128],
+        run.footer(notes=(which,)),
+        axis="p50 of the window",
     )
     return (
         f"\n### Layer windows\n\n{text('A window is the host side of a layer: what it launches may still run on the device when it ends.')}\n\n"

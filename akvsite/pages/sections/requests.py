@@ -27,7 +27,7 @@ def write(run: Run) -> str:
             [[counted(count), counted(done), counted(failed), counted(count - done - failed)]],
         )
     ]
-    concurrency = _concurrency(run)
+    concurrency = concurrency_of(run)
     rows = []
     left_out: list[str] = []
     for name, key in (("TTFT", "ttft_ns"), ("TPOT", "tpot_ns")):
@@ -59,13 +59,16 @@ def write(run: Run) -> str:
     parts.insert(
         1,
         "\n"
-        + text("A stream chunk may hold several tokens: times between chunks are not times per token.")
+        + text(
+            "A stream chunk may hold several tokens, or none: the first chunk is a first token only where it holds one, and times between chunks"
+            " are not times per token (see Tokens)."
+        )
         + "\n\n",
     )
     return "\n".join(parts)
 
 
-def _concurrency(run: Run) -> float | None:
+def concurrency_of(run: Run) -> float | None:
     """The number of requests in flight that the capture declares, if it does."""
     for row in run.desk.ask("fact_list", run_id=run.id, order="part,key"):
         if row["key"] in ("concurrency", "max_concurrency"):
