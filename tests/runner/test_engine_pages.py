@@ -113,9 +113,9 @@ def test_no_buffer_is_filled_while_it_is_read_nor_read_before_it_is_filled(
         last_reader[turn] = read
     for number, wrote in enumerate(n for n, what in enumerate(queues.copy) if what.startswith("wrote")):
         assert waited(queues.copy, wrote, "compute") > reads[number]
-    # One layer ahead: the second layer's blocks are on their way before the first computes.
-    ahead = [what for what in queues.copy if not what.startswith("after")].index("fetched 1")
-    assert (ahead == 1) == prefetch
+    # One layer ahead: the second layer's blocks are on their way before what the first made goes back.
+    order = [what for what in queues.copy if not what.startswith("after")]
+    assert not writes or (order[1] == "fetched 1") == prefetch
 
 
 def test_new_keys_and_values_come_to_the_pages_of_their_tokens() -> None:
