@@ -6,7 +6,7 @@
             ...
     profiler.close()
 
-Torch is imported only when it is needed: before the window nothing of it is touched.
+Importing this imports no torch; making a ``Profiler`` does.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Profiler:
     written: what it costs is then in the run, and what it saw is not.
 
     The profiler works from its ``prepare_trace``, ``start_trace`` and ``stop_trace`` (torch documents them with
-    ``torch.profiler._KinetoProfile``): the one with a schedule would draw a second, unnumbered set of steps.
+    ``torch.profiler._KinetoProfile``): the one with a schedule would draw a second set of steps, numbered by its own count.
     """
 
     def __init__(
@@ -75,6 +75,10 @@ class Profiler:
         folder = folder or os.environ.get("AKV_FILES")
         if export and not folder:
             raise BadInput("AKV_FILES", "names no folder for the profiler's trace")
+        torch = _torch()
+        with contextlib.suppress(ImportError):
+            # Torch's profiler asks for this at its first use, and loading it takes seconds: not in a step.
+            hasattr(torch, "_inductor")
         self._first, self._last = first, last
         self._from = max(0, first - warm_up)
         self._folder = Path(folder) if folder and export else None
