@@ -477,7 +477,7 @@ def capture(
 
 
 @app.command(
-    epilog="Example: akvsite experiment probe --pairs 8 --iterations 1000 -- --backend torch --device cuda"
+    epilog="Example: akvsite experiment probe --pairs 8 --iterations 1000 -- --device cuda --schedule fixed"
 )
 def experiment(
     which: Annotated[

@@ -79,7 +79,7 @@ class Probe:
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         self.arguments = tuple(arguments)
         asked = reference.workload(arguments)
-        self.backend, self.device = asked.get("backend", ""), asked.get("device", "cpu")
+        self.backend, self.device = asked["backend"], asked["device"]
         #: Who looks at the device at level device, in the engine's word.
         self.records = _RECORDS.get(self.backend, "none")
         #: The runtime whose calls level edge records; None where the engine uses none that is known.
@@ -95,8 +95,6 @@ class Probe:
         for word in plan.arguments:
             if word.partition("=")[0] in _OWN:
                 raise BadInput(word, "is given by the experiment")
-        if not made.backend:
-            raise BadInput("--", "say behind it which engine is run: `-- --backend torch --device cuda`")
         return made
 
     def python(self, environment: Mapping[str, str]) -> Path:

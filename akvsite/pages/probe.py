@@ -73,7 +73,7 @@ class _Probe:
             ) + "\n",
             quoted(run.note or ""),
             "\n## Level by level\n",
-            self._table(),
+            self._tables(),
         ]  # fmt: skip
         for key, heading, question, chart in self._charts():
             parts.append(f"\n## {heading}\n")
@@ -88,24 +88,21 @@ class _Probe:
         ]
         return "\n".join(part for part in parts if part)
 
-    def _table(self) -> str:
-        def cells(level: str) -> list[Any]:
-            steps = [self._over_runs(level, s) for s in _STATISTICS]
-            effects = (
-                ["its own control"] * 2 if level == OFF else [self._effect(level, s) for s in _STATISTICS]
-            )
-            adds = "the engine's own counters" if level == OFF else ADDS[level]
-            return [level, adds, *map(_cell, (*steps, *effects))]
-
-        head = [
-            "level",
-            "adds",
-            "median step, over runs",
-            "mean step, over runs",
-            "effect on the median step",
-            "effect on the mean step",
-        ]
-        return table(head, [cells(level) for level in self.levels])  # fmt: skip
+    def _tables(self) -> str:
+        """A table for the median and one for the mean: in one, the effects would stand beyond the edge of the page."""
+        made = []
+        for statistic in _STATISTICS:
+            rows = [
+                [
+                    level,
+                    _cell("the control" if level == OFF else self._effect(level, statistic)),
+                    _cell(self._over_runs(level, statistic)),
+                ]
+                for level in self.levels
+            ]
+            head = ["level", f"what it adds to the {statistic} step", f"the {statistic} step, over runs"]
+            made.append(table(head, rows))
+        return "\n".join(made)
 
     def _charts(self) -> Iterator[tuple[str, str, str, Drawing]]:
         looking = [level for level in self.levels if level != OFF]
@@ -113,7 +110,7 @@ class _Probe:
         yield (
             "effect", "What each level adds to a step", "looking_run",
             trials.draw(
-                "How much longer is the median decode step at each capture level than at level off?",
+                "By how much does the median decode step at each capture level differ from that at level off?",
                 [trials.Treatment(level, list(number.dots), number) for level, number in effects],
                 self._footer("each dot a pair: a run at the level, and the run at level off of the same block"),
                 unit="%", references=[("as at level off", 0.0)], axis="change of the median step",
@@ -169,8 +166,9 @@ class _Probe:
             ["order", captured(of("order"))],
             ["steps of each run", text(f"{kept} decode steps measured, the {cut} before them cut, declared")],
             ["step times are", captured(of("shared.steps"))],
-            ["from level device on, the device is looked at by", captured(of("shared.device_looked_at_by"))],
-            ["at level edge, calls are recorded by", captured(of("shared.calls_looked_at_by"))],
+            *([f"level {level} records", ADDS[level]] for level in self.levels if level != OFF),
+            ["at level device, the device is looked at by", captured(of("shared.device_looked_at_by"))],
+            ["at level edge, without that, calls are recorded by", captured(of("shared.calls_looked_at_by"))],
             ["tokens", captured(of("outputs"))],
             ["their SHA-256", captured(of("tokens_sha256"))],
             ["batches of the steps", captured(of("schedule"))],
@@ -193,8 +191,8 @@ class _Probe:
             "Each level is set against level off. Two levels are not set against each other: a difference of their effects has no band here."
         )
         yield text(
-            f"The device was looked at during every measured step ({self._said('shared.device_looked_at_by')}). A capture in which a profiler "
-            "sees a few steps alone was looked at less in the others, and what writing its file costs is in neither."
+            f"At level device, every measured step was looked at ({self._said('shared.device_looked_at_by')}). A capture in which a profiler "
+            "sees a few steps alone was looked at less in the others, and what writing its file costs is in neither. Level edge is without it."
         )
         yield text(
             "The median says little of rare long steps; they are in the mean. Steps of the warm-up, and all that is no decode step, are in neither."

@@ -11,8 +11,10 @@ MODULE = "akvsite.runner"
 #: What stands in the column ``engine``.
 ENGINE = "akvsite reference engine"
 
-#: Options that change nothing that a step does: where files go.
-_ASIDE = frozenset({"--result"})
+#: What the engine is where it is not asked to be another; a test holds it against the engine's own words.
+DEFAULTS = {"backend": "torch", "device": "cpu", "model": "tiny"}
+#: Options that change nothing that a step does: what is written where, and by which port.
+_ASIDE = frozenset({"--result", "--json", "--port"})
 
 
 def arguments_of(command: Sequence[str]) -> list[str] | None:
@@ -30,10 +32,10 @@ def arguments_of(command: Sequence[str]) -> list[str] | None:
 def workload(arguments: Sequence[str]) -> dict[str, str]:
     """What the arguments say, by option without its dashes; an option without a value is ``yes``.
 
-    >>> workload(["--backend", "torch", "--model=tiny", "--int8", "--result", "/tmp/r.json"])
-    {'backend': 'torch', 'model': 'tiny', 'int8': 'yes'}
+    >>> workload(["--backend", "sycl", "--layers=2", "--int8", "--result", "/tmp/r.json"])
+    {'backend': 'sycl', 'device': 'cpu', 'model': 'tiny', 'layers': '2', 'int8': 'yes'}
     """
-    made: dict[str, str] = {}
+    made = dict(DEFAULTS)
     words = list(arguments)
     while words:
         option, equals, value = words.pop(0).partition("=")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 import subprocess
@@ -20,6 +21,7 @@ from akvsite.experiments import Done, Plan, carry_out, probe
 from akvsite.experiments.probe import DEVICE, EDGE, OFF, Probe
 from akvsite.manifest import load
 from akvsite.record import reference
+from akvsite.runner import options
 from akvsite.tables import LEVELS
 
 TESTS = Path(__file__).parents[1]
@@ -172,8 +174,6 @@ def test_a_device_that_cannot_be_made_is_tried_again(tmp_path: Path, stand_in: d
 
 def test_what_cannot_be_asked_for() -> None:
     for arguments, said in (
-        ((), "--backend torch"),
-        (("--model", "tiny"), "--backend torch"),
         (("--backend", "torch", "--result", "x"), "--result: is given by the experiment"),
         (("--backend", "torch", "--profile-steps=1:2"), "is given by the experiment"),
     ):
@@ -203,17 +203,27 @@ def test_levels_are_those_that_the_backend_has(
 
 def test_a_capture_and_an_experiment_say_the_workload_alike() -> None:
     asked = ["--backend", "torch", "--int8", "--no-prefetch", "--result=/tmp/x", "--max-batch", "8"]
-    said = {"backend": "torch", "int8": "yes", "no_prefetch": "yes", "max_batch": "8"}
+    said = {
+        "backend": "torch",
+        "device": "cpu",
+        "model": "tiny",
+        "int8": "yes",
+        "no_prefetch": "yes",
+        "max_batch": "8",
+    }
     contract = Probe(asked).CONTRACT
     assert contract == {"engine": said}
     command = ["/opt/python3", "-X", "dev", "-m", "akvsite.runner", *asked]
     assert reference.workload(reference.arguments_of(command) or []) == said
     assert reference.arguments_of(["python3", "-m", "other", "-m", "akvsite.runner"]) is None
     assert reference.arguments_of(["akvsite.runner"]) is None
+    given = vars(options.parser().parse_args([]))
+    assert {name: given[name] for name in reference.DEFAULTS} == reference.DEFAULTS
+    assert doctest.testmod(reference).failed == 0
 
 
 def test_a_capture_of_the_engine_states_its_workload(tmp_path: Path) -> None:
-    engine = ["--backend", "torch", "--layers", "1", "--requests", "1", "--no-client"]
+    engine = ["--layers", "1", "--requests", "1", "--no-client"]
     command: list[str | Path] = [sys.executable, "-m", "akvsite.runner", *engine]
     given = words(tmp_path, "a", "--level", "runner", "--contract", "batch=4", command=command)
     done = subprocess.run(given, env=environment(), capture_output=True, text=True, check=False)
@@ -221,7 +231,7 @@ def test_a_capture_of_the_engine_states_its_workload(tmp_path: Path) -> None:
     declared = load(tmp_path / "a")
     said = {f.key: f.value for f in declared.facts if f.part == "contract"}
     assert said == {
-        "batch": "4", "engine.backend": "torch", "engine.layers": "1", "engine.requests": "1", "engine.no_client": "yes",
+        "batch": "4", "engine.backend": "torch", "engine.device": "cpu", "engine.model": "tiny", "engine.layers": "1", "engine.requests": "1", "engine.no_client": "yes",
     }  # fmt: skip
     assert declared.engine == Probe.ENGINE
 

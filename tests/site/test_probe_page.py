@@ -77,7 +77,7 @@ def test_the_table_says_what_the_raw_file_says(tmp_path: Path, build: Build) -> 
         said = re.findall(r"(-?[\d.]+) &#37;|(-?[\d.]+) % &#91;(-?[\d.]+), (-?[\d.]+)&#93;", row[0])
         value, low, high = map(float, said[0][1:])
         assert low <= effect <= high and value == pytest.approx(effect, abs=high - low)
-    assert "its own control" in page and page.count("<figure") == 3
+    assert "<td>off</td><td>the control</td>" in page and page.count("<figure") == 3
     for words in (
         "mirror",
         "block 0",
