@@ -120,6 +120,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             client.give_up()
             print(f"client: {error}", file=sys.stderr)
             code = 1
+        except KeyboardInterrupt:  # the engine says so
+            client.give_up()
+            code = 130
     seen = sum(map(len, client.tokens.values()))
     report = {
         "done": client.done,

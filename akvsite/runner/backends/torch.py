@@ -172,7 +172,10 @@ def make(device: str, shape: Shape, cache: Cache, levers: Levers, seed: int) -> 
     found = _device(device)
     _check(found, levers)
     torch.set_grad_enabled(False)
-    return TorchBackend(found, shape, cache, levers, seed)
+    try:
+        return TorchBackend(found, shape, cache, levers, seed)
+    except torch.OutOfMemoryError as error:
+        raise BadInput("--model", f"with its buffers does not fit into the memory of {found}") from error
 
 
 def _device(name: str) -> torch.device:
