@@ -121,7 +121,7 @@ def made(folder: Path) -> Path:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = folder / "site_src"
     source.mkdir()
-    for page in ("bring.md", "edge.md", "publish.md"):
+    for page in ("bring.md", "device.md", "edge.md", "publish.md", "runner.md"):
         shutil.copy(ROOT / "site_src" / page, source)
     shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
     shutil.copytree(ROOT / "captures", folder / "captures")
