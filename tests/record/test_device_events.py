@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bundles import ask, read_in
-from capturing import environment
+from capturing import ROOT, environment
 from ur_captures import runtime
 
 from akvsite import clock, record
@@ -132,6 +133,16 @@ def test_a_step_that_was_left_is_counted_and_has_no_stretch(written: Written) ->
     events.close()
     assert [span[3] for span in written.spans] == [2, 2]
     assert events.unfinished == 4
+
+
+def test_the_page_about_it_says_how(written: Written, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "site_src/device.md").read_text()
+    (block,) = re.findall(r"^```python\n([^`]*of_torch.*?)^```", text, re.DOTALL | re.MULTILINE)
+    monkeypatch.setattr(device_events, "of_torch", lambda queues: DeviceEvents(Steady(), queues))
+    exec(block, {"record": record, "steps": 3, "stream": "a", "other": "b"})
+    assert [(span[3], span[4]) for span in written.spans] == [
+        (n, queue) for n in range(3) for queue in QUEUES
+    ]
 
 
 # --- torch: the time between two events is all there is ---

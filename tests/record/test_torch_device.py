@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from bundles import ask, read_in
+from capturing import ROOT
 
 from akvsite.errors import BadInput
 from akvsite.record import torch_device
@@ -78,8 +80,12 @@ p.close()
         "3",
     ),
 }
+DOCS = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "site_src/device.md").read_text(), re.DOTALL | re.MULTILINE
+)
 OTHERS = {
     "window": WINDOW,
+    "docs": f"steps = 130\n{DOCS[0]}\np = profiler",
     "folder-gone": "p = Profiler(0, 1); run(p, range(3)); os.rmdir(os.environ['AKV_FILES']); p.close()",
     "twice": "for _ in range(2):\n  p = Profiler(0, 1); run(p, range(3)); p.close()",
 }
@@ -144,6 +150,11 @@ def test_no_file_where_there_is_nothing_to_write(name: str, done: Done) -> None:
 
 def test_without_a_file_the_profiler_is_on_all_the_same(done: Done) -> None:
     assert done.told["no-file-wanted"]["told"] == [False, True, True, True, False]
+
+
+def test_the_page_about_it_says_how(done: Done, tmp_path: Path) -> None:
+    (file,) = (done.folder / "docs").iterdir()
+    assert [row[0] for row in steps_of(tmp_path / "a.db", file)] == list(range(100, 120))
 
 
 def test_a_folder_that_is_gone_is_a_line_and_not_the_end(done: Done) -> None:
