@@ -28,6 +28,10 @@ _STREAM = (
     "A client sees chunks. Time per token is from the first chunk with a token to the last one, over the tokens that came after that "
     "first chunk; the gap between chunks is told apart, and is no time per token. A chunk without a token is no first token."
 )
+_BY_CAUSALITY = (
+    "Device times that were brought to the host's axis by constraints lie after their launch by how that was made: that such a pair is "
+    "in order is no observation."
+)
 _EVENTS = "What happened to requests, counted"
 
 
@@ -152,6 +156,13 @@ def _order(run: Run) -> str:
     early = [row for row in rows if row["early"]]
     if not rows:
         return ""
+    on_two_clocks = any((row["milestone"] in ON_DEVICE) != (row["next"] in ON_DEVICE) for row in rows)
+    if on_two_clocks and any(clock["made_by"] == "constraints" for clock in run.clocks):
+        return f"{_in_order(rows, early)}\n{text(_BY_CAUSALITY)}\n"
+    return _in_order(rows, early)
+
+
+def _in_order(rows: list[Record], early: list[Record]) -> str:
     if not early:
         pairs = sum(row["pairs"] for row in rows)
         return f"\n{text(f'In order: each of {pairs:,} pairs of neighbouring milestones (counted).')}\n"
