@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 from _operator import index as index_of
-from _thread import RLock, get_native_id
+from _thread import RLock, _local, get_native_id
 from errno import EDQUOT, EEXIST, EFBIG, ENOSPC
 
 MAGIC = b"\x89AKVLOG\n"
@@ -46,7 +46,8 @@ class AkvlogFile:
     """One file, of the process that made it. Raises ``OSError`` where it cannot be made."""
 
     def __init__(self, folder: str, prefix: str, producer: str) -> None:
-        self.pid = os.getpid()
+        self._threads = _local()
+        pid = os.getpid()
         self._lock = RLock()
         self._inside = False
         self._capacity = max(64, _cap_bytes() // _RECORD_BYTES)
@@ -54,7 +55,7 @@ class AkvlogFile:
         self._ids: dict[str, int] = {}
         self._pieces: list[tuple[int, mmap.mmap, memoryview]] = []
         self._stopped = False
-        part = os.path.join(folder, f".{prefix}-{self.pid}-{get_native_id()}-{time.monotonic_ns()}.part")
+        part = os.path.join(folder, f".{prefix}-{pid}-{get_native_id()}-{time.monotonic_ns()}.part")
         file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
             first = min(_FIRST, self._capacity)
@@ -64,7 +65,7 @@ class AkvlogFile:
             self._words = memoryview(self._map).cast("Q")
             self._map_piece(file, 0, first)
             self._fill_header(producer, first)
-            self.path = _named(part, folder, f"{prefix}-{self.pid}")
+            self.path = _named(part, folder, f"{prefix}-{pid}")
         except BaseException:
             os.unlink(part)
             raise
@@ -79,7 +80,7 @@ class AkvlogFile:
             program = os.fsencode(sys.executable or "")
         struct.pack_into(
             "<IIIIQQQQQQII4q", self._map, 8, 1, _HEADER_BYTES, _RECORD_BYTES, 0, _NAMES_AT, _NAMES_BYTES, _HEADER_BYTES,
-            _COUNTS, _RECORDS_AT, self._capacity, self.pid, os.getppid(), *_moment(),
+            _COUNTS, _RECORDS_AT, self._capacity, os.getpid(), os.getppid(), *_moment(),
         )  # fmt: skip
         self._words[_MADE] = first
         for at, text, room in ((384, producer.encode(), 128), (512, program, 512)):
@@ -88,15 +89,12 @@ class AkvlogFile:
         self._map[0:8] = MAGIC
 
     def _map_piece(self, file: int, first: int, end: int) -> None:
-        start = _RECORDS_AT + first * _RECORD_BYTES
-        # A mapping begins on a page, a piece where the one before it ended.
-        before = start % mmap.ALLOCATIONGRANULARITY
-        mapped = _mapped(file, start - before, before + (end - first) * _RECORD_BYTES)
-        view = memoryview(mapped)[before:]
+        # On a page: every piece but the last is a whole number of pages long.
+        mapped = _mapped(file, _RECORDS_AT + first * _RECORD_BYTES, (end - first) * _RECORD_BYTES)
         for _, old, _ in self._pieces:
             # Written, and perhaps looked at once more: a span that is open longer brings its page back.
             old.madvise(mmap.MADV_DONTNEED)
-        self._pieces.append((first, mapped, view))
+        self._pieces.append((first, mapped, memoryview(mapped).cast("Q")))
         self._ready = end
 
     # --- records ---
@@ -119,29 +117,46 @@ class AkvlogFile:
         Raises ``TypeError`` where something is no number, and nothing is written.
         """
         words = (index_of(a) & _U64, index_of(b) & _U64, index_of(c) & _U64, index_of(d) & _U64)
-        body = _BODY.pack(index_of(start) & _U64, index_of(end) & _U64, get_native_id(), value, *words)
+        return self.put(kind, flags, name, index_of(start) & _U64, index_of(end) & _U64, value, *words)
+
+    def put(
+        self,
+        kind: int,
+        flags: int,
+        name: int,
+        start: int,
+        end: int,
+        value: int,
+        a: int,
+        b: int = 0,
+        c: int = 0,
+        d: int = 0,
+    ) -> int:
+        """``write`` of numbers that are known to fit."""
         index = self._reserve()
         if index >= 0:
-            view, at = self._slot(index)
-            view[at + 8 : at + 64] = body
-            self._publish(view, at, index, kind, flags, name)
+            try:
+                thread = self._threads.id
+            except AttributeError:
+                # A system call, once for each thread.
+                thread = self._threads.id = get_native_id()
+            words, at = self._slot(index)
+            _BODY.pack_into(words, 8 * at + 8, start, end, thread, value, a, b, c, d)
+            words[at] = kind | flags << 8 | name << 16 | ((index + 1) & 0xFFFFFFFF) << 32
         return index
 
     def finish(self, index: int, kind: int, flags: int, name: int, end: int) -> None:
         """Give the record of a span that was shown as open its end."""
-        view, at = self._slot(index)
-        view[at + 16 : at + 24] = struct.pack("=Q", end)
-        self._publish(view, at, index, kind, flags, name)
+        words, at = self._slot(index)
+        words[at + 2] = end
+        words[at] = kind | flags << 8 | name << 16 | ((index + 1) & 0xFFFFFFFF) << 32
 
     def _slot(self, index: int) -> tuple[memoryview, int]:
-        first, _, view = self._pieces[-1]
+        """The words of a piece, and the place of the record among them."""
+        first, _, words = self._pieces[-1]
         if index < first:
-            first, _, view = next(piece for piece in reversed(self._pieces) if index >= piece[0])
-        return view, (index - first) * _RECORD_BYTES
-
-    def _publish(self, view: memoryview, at: int, index: int, kind: int, flags: int, name: int) -> None:
-        word = kind | flags << 8 | name << 16 | ((index + 1) & 0xFFFFFFFF) << 32
-        view[at : at + 8] = struct.pack("=Q", word)
+            first, _, words = next(piece for piece in reversed(self._pieces) if index >= piece[0])
+        return words, (index - first) * (_RECORD_BYTES // 8)
 
     def _reserve(self) -> int:
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import mmap
 import os
 from _thread import RLock
 from time import monotonic_ns
@@ -22,6 +23,8 @@ _CLOCK = 6
 _REQUEST = 3
 _RUNNER, _HOST = 1, 2
 _RAISED, _OPEN = 1, 2
+_U64 = (1 << 64) - 1
+_MADV_WIPEONFORK = 18
 
 _level = 0
 _folder: str | None = None
@@ -32,21 +35,30 @@ _lost = 0
 _lock = RLock()
 
 
+#: Its first byte is 0 in a forked child, however that was forked: the kernel wipes the page (from 4.14 on).
+_page = mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def _wipe_on_fork() -> None:
+    try:
+        _page.madvise(_MADV_WIPEONFORK)
+    except OSError:
+        return  # then `_forget` alone tells of a fork, by os.fork
+
+
+_wipe_on_fork()
+
+
 def _current() -> AkvlogFile | None:
     """The file of this process, made at the first record; None where there can be none."""
-    file = _file
-    # A fork by other means than `os.fork` runs no handler.
-    if file is not None and file.pid == os.getpid():
-        return file
-    return _begin()
+    return _file if _file is not None and _page[0] else _begin()
 
 
 def _begin() -> AkvlogFile | None:
     global _file, _failed, _lost
-    if file_of_parent := _file:
-        if file_of_parent.pid == os.getpid():
-            return file_of_parent
+    if not _page[0]:
         _forget()
+        _page[0] = 1
     with _lock:
         if _file is None and not _failed and _folder is not None:
             try:
@@ -70,6 +82,9 @@ os.register_at_fork(after_in_child=_forget)
 def configure(level: int, folder: str | None) -> None:
     """Record up to ``level`` into ``folder``; another folder than before gets a file of its own."""
     global _level, _folder, _file, _failed
+    if not _page[0]:
+        _forget()
+        _page[0] = 1
     with _lock:
         if folder is not None and folder != _folder:
             close()
@@ -80,18 +95,18 @@ def configure(level: int, folder: str | None) -> None:
 @atexit.register
 def close() -> None:
     """Mark the file as that of a process which came to its end."""
-    if _file is not None and _file.pid == os.getpid():
+    if _file is not None and _page[0]:
         _file.close()
 
 
 def lost() -> int:
     """Records of this process that could not be written."""
-    return _lost + (_file.lost if _file is not None and _file.pid == os.getpid() else 0)
+    return _lost + (_file.lost if _file is not None and _page[0] else 0)
 
 
 def path() -> str | None:
     """The file being written."""
-    return _file.path if _file is not None and _file.pid == os.getpid() else None
+    return _file.path if _file is not None and _page[0] else None
 
 
 def generation() -> int:
@@ -148,13 +163,13 @@ class _Span:
         self._depth -= 1
         file = self._file
         # Entered by the parent and left by a forked child, or begun in another file: not of this one.
-        if self._depth or file is None or file is not _file or file.pid != os.getpid():
+        if self._depth or file is None or file is not _file or not _page[0]:
             return
         flags = 0 if kind is None else _RAISED
         name = file.id_of(self._name)
         if self._kind > _PHASE:
             if _level >= _HOST:
-                file.write(self._kind, flags, name, self._start, end, self._value, self._number)
+                file.put(self._kind, flags, name, self._start, end, self._value, self._number)
         elif self._index >= 0:
             file.finish(self._index, self._kind, flags, name, end)
 
@@ -170,7 +185,7 @@ def step(number: SupportsIndex, kind: str = "decode", batch: SupportsIndex | Non
     if _level < _RUNNER:
         return NOTHING
     try:
-        return _Span(_STEP, str(kind), -1 if batch is None else _int32(batch), number.__index__())
+        return _Span(_STEP, str(kind), -1 if batch is None else _int32(batch), number.__index__() & _U64)
     except Exception:
         return _not_recorded()
 

@@ -226,7 +226,8 @@ static PyMethodDef enter_nothing = {"__enter__", nothing_enter, METH_NOARGS, NUL
 static PyMethodDef exit_nothing = {"__exit__", (PyCFunction)(void (*)(void))nothing_exit, METH_FASTCALL, NULL};
 static PyType_Slot nothing_slots[] = {{Py_tp_doc, "A span that is not recorded."}, {0, NULL}};
 static PyType_Spec nothing_spec = {
-  .name = "akv_probe.Nothing", .basicsize = sizeof(PyObject), .slots = nothing_slots, .flags = Py_TPFLAGS_DEFAULT,
+  .name = "akv_probe.Nothing", .basicsize = sizeof(PyObject), .slots = nothing_slots,
+  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
 
 /* --- functions -------------------------------------------------------------------------------------------------- */
