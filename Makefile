@@ -15,7 +15,7 @@ site: ## install what is needed, read captures/ and write the pages
 serve: site ## build, then serve the pages on this machine
 	$(BIN)/mkdocs serve
 
-shim: ## build the libraries that are preloaded, into shim/build/
+shim: ## build the libraries that are preloaded and the probe, into shim/build/
 	@scripts/setup.sh shim
 	$(MAKE) -j 2 -C shim
 

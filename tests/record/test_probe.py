@@ -219,3 +219,12 @@ def test_where_the_extension_is_looked_for(tmp_path: Path) -> None:
     (copy / "record" / built.name).write_bytes(built.read_bytes())
     assert asked() == ("native", "")
     assert asked(AKV_PROBE="python") == ("python", "")
+
+
+def test_without_the_headers_of_python_the_build_says_so_and_goes_on(tmp_path: Path) -> None:
+    made = subprocess.run(
+        ["make", "-C", str(ROOT / "shim"), "probe", "PYTHON_INCLUDE=/nowhere", f"BUILD={tmp_path}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert made.stderr.count("\n") == 1 and "no Python.h" in made.stderr
+    assert not list(tmp_path.glob("*.so"))
