@@ -208,6 +208,21 @@ print(record.lost())
     assert done.out == "100\n" and log.header.records_lost == 100
 
 
+@pytest.mark.parametrize("engine", ["native"])
+def test_a_file_that_wraps_keeps_the_last(run: Probe, engine: str) -> None:
+    script = """
+with record.step(1):
+    for number in range(200):
+        with record.region(f"{number}"): pass
+with record.step(2): pass
+"""
+    log = run(script, AKV_CAP="4096", AKV_FULL="wrap").log
+    assert log.spans() == [f"{n}" for n in range(137, 200)]
+    # The slot of the first step is another record's by now, and is left to it.
+    assert [(m.a, m.flags) for m in log.marks if m.kind == STEP] == [(2, 0)]
+    assert log.header.records_lost == 0 and log.tally.holes == 0
+
+
 def test_a_full_disk_stops_and_counts(run: Probe) -> None:
     script = """
 import resource
