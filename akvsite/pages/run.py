@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record, sections
+from akvsite.pages import Desk, Page, sections
 from akvsite.pages._html import captured, items, link, number_of, stamp, table, text
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, Run, load
@@ -84,7 +84,7 @@ def _establishes(run: Run) -> Iterator[str]:
         yield "It may state speed: nothing but the wall clock was recorded, on a proof host. Only a number with a band states it."
     else:
         yield f"It cannot state speed: {text(run.use_because)}."
-    yield f"It has {text(_holds(listed))}."
+    yield f"It has {text(_holds(run))}."
     yield from _cut_off(run)
     if not (listed["steps"] or listed["requests"] or listed["trials"]):
         yield "It draws no step boundaries: no time of a step can be told from it."
@@ -139,10 +139,13 @@ _HOLDINGS = (
 )  # fmt: skip
 
 
-def _holds(listed: Record) -> str:
+def _holds(run: Run) -> str:
+    listed = run.listed
     found = [
         number_of(listed[key], what, "tokens or stream chunks" if key == "tokens" else "")
         for key, what in _HOLDINGS
         if listed[key]
     ]
+    if run.desk.ask("memory_reserved", run_id=run.id, limit=1):
+        found.append("what torch's allocator held at one moment")
     return ", ".join(found) or "no event: 0 events were found in its files"

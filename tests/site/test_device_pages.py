@@ -28,6 +28,7 @@ def page_of(capture: Path, folder: Path) -> str:
 
 def test_what_was_held_is_counted_and_nothing_is_said_of_it(tmp_path: Path) -> None:
     text = page_of(GOLDEN, tmp_path)
+    assert "It has what torch's allocator held at one moment." in text
     assert "## Device memory" in text
     # Segments of 4,096 and 512 bytes; blocks of 1,024 and 512 held, 512 waiting, 2,048 free; 148 more than asked for.
     assert " 0 2 4.500 KiB 1.500 KiB 512.0 B 148.0 B 2.000 KiB 512.0 B " in text
