@@ -54,3 +54,5 @@ def test_timing_events_that_were_not_declared_are_told_by_their_records(
         shown = "on: 3 stretches between timing events are in the records, although"
         assert said.startswith(shown) == (kind == "span" and declared != "on"), said[:200]
         assert said.startswith((shown, declared))
+        # Of stretches alone no step of device times is told, and nothing is said in its place.
+        assert (": no gap below that is stated" in text) == (kind == "kernel") and ". :" not in text
