@@ -13,7 +13,8 @@ import sys
 import time
 from _operator import index as index_of
 from _thread import RLock, _local, get_native_id
-from errno import EDQUOT, EEXIST, EFBIG, ENOSPC
+from errno import EDQUOT, EEXIST, EFBIG, ENOENT, ENOSPC
+from itertools import count
 
 MAGIC = b"\x89AKVLOG\n"
 _HEADER_BYTES, _COUNTS, _RECORD_BYTES = 4096, 1024, 64
@@ -51,7 +52,7 @@ class AkvlogFile:
         self._lock = RLock()
         self._inside = False
         self._capacity = max(64, _cap_bytes() // _RECORD_BYTES)
-        self._next = 0
+        self._indexes = count()
         self._ids: dict[str, int] = {}
         self._pieces: list[tuple[int, mmap.mmap, memoryview]] = []
         self._stopped = False
@@ -133,16 +134,21 @@ class AkvlogFile:
         d: int = 0,
     ) -> int:
         """``write`` of numbers that are known to fit."""
-        index = self._reserve()
-        if index >= 0:
-            try:
-                thread = self._threads.id
-            except AttributeError:
-                # A system call, once for each thread.
-                thread = self._threads.id = get_native_id()
-            words, at = self._slot(index)
-            _BODY.pack_into(words, 8 * at + 8, start, end, thread, value, a, b, c, d)
-            words[at] = kind | flags << 8 | name << 16 | ((index + 1) & 0xFFFFFFFF) << 32
+        index = next(self._indexes)
+        if index >= self._ready and not self._make_room(index):
+            return -1
+        # Two threads could only meet here between these two lines, where Python does not change from one to the other;
+        # the next record would put it right.
+        if self._words[_RESERVED] <= index:
+            self._words[_RESERVED] = index + 1
+        try:
+            thread = self._threads.id
+        except AttributeError:
+            # A system call, once for each thread.
+            thread = self._threads.id = get_native_id()
+        words, at = self._slot(index)
+        _BODY.pack_into(words, 8 * at + 8, start, end, thread, value, a, b, c, d)
+        words[at] = kind | flags << 8 | name << 16 | ((index + 1) & 0xFFFFFFFF) << 32
         return index
 
     def finish(self, index: int, kind: int, flags: int, name: int, end: int) -> None:
@@ -158,49 +164,44 @@ class AkvlogFile:
             first, _, words = next(piece for piece in reversed(self._pieces) if index >= piece[0])
         return words, (index - first) * (_RECORD_BYTES // 8)
 
-    def _reserve(self) -> int:
+    def _make_room(self, index: int) -> bool:
         with self._lock:
-            # A signal handler or a finaliser that records while its own thread is in here would take the same slot.
-            if self._inside or self._stopped:
-                self._words[_LOST] += 1
-                return -1
-            self._inside = True
-            try:
-                index = self._next
-                if index >= self._ready and not self._grow():
-                    self._words[_LOST] += 1
-                    return -1
-                self._next = index + 1
-                self._words[_RESERVED] = index + 1
-            finally:
-                self._inside = False
-            return index
+            # A signal handler or a finaliser that records while its own thread is in here would make the same piece.
+            while index >= self._ready and not self._inside and not self._stopped:
+                self._inside = True
+                try:
+                    self._grow()
+                finally:
+                    self._inside = False
+            if index < self._ready:
+                return True
+            self._words[_LOST] += 1
+            return False
 
-    def _grow(self) -> bool:
+    def _grow(self) -> None:
         end = min(self._ready + _PIECE, self._capacity)
         if end <= self._ready:
-            return self._stop(_STOPPED_CAPACITY, 0)
+            self._stop(_STOPPED_CAPACITY, 0)
+            return
         try:
             # Opened by its path each time: a program that closes all of its descriptors would close ours.
             file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 if os.fstat(file).st_ino != self._inode:
-                    return self._stop(_STOPPED_OTHER, EEXIST)
+                    raise FileNotFoundError(ENOENT, os.strerror(ENOENT), self.path)
                 start = _RECORDS_AT + self._ready * _RECORD_BYTES
                 os.posix_fallocate(file, start, (end - self._ready) * _RECORD_BYTES)
                 self._map_piece(file, self._ready, end)
+                self._words[_MADE] = end
             finally:
                 os.close(file)
         except (OSError, ValueError, MemoryError) as error:
             code = getattr(error, "errno", 0) or 0
-            return self._stop(_STOPPED_DISK if code in (ENOSPC, EDQUOT, EFBIG) else _STOPPED_OTHER, code)
-        self._words[_MADE] = end
-        return True
+            self._stop(_STOPPED_DISK if code in (ENOSPC, EDQUOT, EFBIG) else _STOPPED_OTHER, code)
 
-    def _stop(self, why: int, code: int) -> bool:
+    def _stop(self, why: int, code: int) -> None:
         self._stopped = True
         struct.pack_into("<Ii", self._map, 148, why, code)
-        return False
 
     # --- names ---
 

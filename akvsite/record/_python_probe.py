@@ -143,27 +143,28 @@ class _Span:
         self._value = value
         self._number = number
         self._depth = 0
+        self._file: AkvlogFile | None = None
 
     def __enter__(self) -> _Span:
         self._depth += 1
         if self._depth == 1:
             self._file = file = _current()
-            self._index = -1
             self._start = monotonic_ns()
             if file is not None and self._kind <= _PHASE:
                 # Shown while it lasts: of a process that hangs or is ended, it is known in what.
                 name = file.id_of(self._name)
-                self._index = file.write(self._kind, _OPEN, name, self._start, 0, self._value, self._number)
+                self._index = file.put(self._kind, _OPEN, name, self._start, 0, self._value, self._number)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         end = monotonic_ns()
-        self._depth -= 1
         file = self._file
+        self._depth -= 1
         # Entered by the parent and left by a forked child, or begun in another file: not of this one.
         if self._depth or file is None or file is not _file or not _page[0]:
+            self._depth = max(self._depth, 0)
             return
         flags = 0 if kind is None else _RAISED
         name = file.id_of(self._name)

@@ -83,11 +83,14 @@ with span:
     with span: pass
 with span: pass
 span.__exit__(None, None, None)
+never = record.region("never entered")
+never.__exit__(None, None, None)
+with never: pass
 step = record.step(1)
 step.__enter__(); step.__enter__(); step.__exit__(None, None, None); step.__exit__(None, None, None)
 """
     log = run(script).log
-    assert log.spans() == ["r"] * 6 + ["same"] * 2
+    assert log.spans() == ["r"] * 6 + ["same"] * 2 + ["never entered"]
     assert log.spans(STEP) == ["decode"]
     assert all(m.start <= m.end for m in log.marks)
 
