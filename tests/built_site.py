@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import looked_at
+
 ROOT = Path(__file__).parents[1]
 
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
@@ -121,11 +123,13 @@ def made(folder: Path) -> Path:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = folder / "site_src"
     source.mkdir()
-    for page in ("bring.md", "device.md", "edge.md", "publish.md", "runner.md"):
+    for page in ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md"):
         shutil.copy(ROOT / "site_src" / page, source)
     shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
     shutil.copytree(ROOT / "captures", folder / "captures")
     _notes(folder / "captures")
+    looked_at.experiment(folder / "captures/probe-made-up")
+    looked_at.run(folder / "captures/looked-at", "edge")
     loose = folder / "loose"
     loose.mkdir()
     for name, events in traces().items():

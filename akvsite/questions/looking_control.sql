@@ -1,10 +1,10 @@
 -- Which experiment tells what looking on cost a run?
 --
--- A probe experiment of the same engine with the level of the run among its own: all that both contracts say of the
--- engine's arguments is the same, but for how long it ran (`requests`, `seed`); at level device the same looked at the
--- device, in whichever steps; host and devices have the same names where both captures name them; at level edge timing
--- events were treated alike. An experiment that is excluded, that a withdrawn claim stands on, or whose runs made different tokens,
--- is none. The newest comes first.
+-- A probe experiment of the same engine (the run may say more of it behind the same words) with the level of the run
+-- among its own: all that both contracts say of the engine's arguments is the same, but for how long it ran (`requests`,
+-- `seed`); at level device the same looked at the device, in whichever steps; host and devices have the same names where
+-- both captures name them; at level edge timing events were treated alike. An experiment that is excluded, that a
+-- withdrawn claim stands on, or whose runs made different tokens, is none. The newest comes first.
 --
 -- @run_id         the run
 -- @run            its name
@@ -19,7 +19,7 @@ SELECT r.id AS run_id, r.name AS run, u.level, e.id AS experiment_id, e.name AS 
        count(*) OVER (PARTITION BY r.id) AS of
 FROM run r
 JOIN run_use u ON u.run_id = r.id
-JOIN run e ON e.engine = r.engine AND e.id <> r.id
+JOIN run e ON e.id <> r.id AND substr(r.engine, 1, length(e.engine)) = e.engine
 JOIN run_use v ON v.run_id = e.id AND v.use <> 'nothing'
 LEFT JOIN host rh ON rh.id = r.host_id
 LEFT JOIN host eh ON eh.id = e.host_id
