@@ -219,8 +219,9 @@ def _first(keys: Ints, at: Ints) -> tuple[Ints, Ints]:
 
 
 def _at(every: Ints, keys: Ints, values: Ints) -> Ints:
-    """For each of ``every`` (n,) the value of its first key; ``NONE`` where it has none."""
+    """For each of ``every`` (n,), in order, the value of its first key; ``NONE`` where it has none."""
     unique, first = np.unique(keys, return_index=True)
+    known = np.isin(unique, every)
     found = np.full(len(every), NONE, np.int64)
-    found[np.searchsorted(every, unique)] = values[first]
+    found[np.searchsorted(every, unique[known])] = values[first[known]]
     return found

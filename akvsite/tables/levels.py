@@ -22,7 +22,7 @@ class Step(Row):
     """One decode iteration of the engine (or of a benchmark loop)."""
 
     __foreign__ = (OF_PROCESS,)
-    __indexes__ = (BY_PROCESS_AND_TIME,)
+    __indexes__ = (BY_PROCESS_AND_TIME, "run_id, process_id, number")
     id: Annotated[int, Col("row id")]
     run_id: RunId
     process_id: ProcessId

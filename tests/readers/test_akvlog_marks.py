@@ -116,6 +116,17 @@ def test_a_chunk_without_a_token_is_no_first_token(tmp_path: Path, gather) -> No
     ]
 
 
+def test_a_stream_without_its_request_has_tokens_and_no_request(tmp_path: Path, gather) -> None:
+    """The file wrapped, or the client marks tokens alone."""
+    log = ProbeLog()
+    log.token("r1", 0, "client", 5)
+    rows = gather(READER, log.write(tmp_path / "a.akvlog")).rows
+    assert [r["client_ns"] for r in rows["token"]] == [5] and "request" not in rows
+    log.request("r2", "client sent", 6)
+    rows = gather(READER, log.write(tmp_path / "b.akvlog")).rows
+    assert [(r["name"], r.get("ttft_ns")) for r in rows["request"]] == [("r2", None)]
+
+
 def test_a_number_may_be_given_to_another_request(tmp_path: Path, gather) -> None:
     log = AkvLog(["sent"], header={"producer": b"akv_probe 1"})
     one, other = log.add_name("one", 2), log.add_name("other", 2)

@@ -1,0 +1,1 @@
+CREATE INDEX step_1 ON step (run_id, process_id, number);
