@@ -25,7 +25,7 @@ _PACKAGES = ("dpctl", "intel-sycl-rt", "intel-opencl-rt")
 
 @dataclass
 class Device:
-    """Queues of one context, both in order; what orders one against the other are barriers that wait for events."""
+    """Queues of one context. ``copy`` is in order; ``compute`` is as ``dpctl.tensor`` makes its own: ordered by events."""
 
     compute: Any
     copy: Any
@@ -42,6 +42,7 @@ def modules() -> tuple[Any, Any, Any]:
             import dpctl
             import dpctl.memory
             import dpctl.tensor
+            import dpctl.utils
     except ImportError as error:
         why = str(error).splitlines()[0]
         raise BadInput(
@@ -52,11 +53,13 @@ def modules() -> tuple[Any, Any, Any]:
 
 def open_device(dpctl: Any, selector: str, profiling: bool) -> Device:
     """The device that ``selector`` names (dpctl's filter, such as ``cpu`` or ``level_zero:gpu:0``; empty: the default)."""
-    properties = ["in_order", "enable_profiling"] if profiling else ["in_order"]
+    properties = ["enable_profiling"] if profiling else []
     for attempt in range(TRIES):
         try:
             compute = dpctl.SyclQueue(*([selector] if selector else []), property=properties)
-            copy = dpctl.SyclQueue(compute.sycl_context, compute.sycl_device, property=properties)
+            copy = dpctl.SyclQueue(
+                compute.sycl_context, compute.sycl_device, property=[*properties, "in_order"]
+            )
         except Exception as error:  # dpctl has an exception of its own for each thing that it makes
             if attempt + 1 == TRIES:
                 raise BadInput(_FLAG, _missing(selector, error)) from error

@@ -1,17 +1,16 @@
 """SYCL through dpctl: ``dpctl.tensor`` computes, blocks travel on a queue of their own. For machines without a GPU too.
 
-Both queues are in order, so what is put on one runs in turn. Between them, each of these waits for one event:
+The copy queue is in order. The compute queue is not: ``dpctl.tensor`` chains what it puts there by events, in
+``dpctl.utils.SequentialOrderManager``. It knows nothing of copies that others make, so each is told to it, and told of it:
 
     copy       write-back of layer n -> after attention of layer n
                blocks of layer n     -> after attention of layer n - 2, which read the same buffer
     compute    attention of layer n  -> after the blocks of layer n have come
-
-``dpctl.tensor`` keeps an order of its own in each queue besides (``dpctl.utils.SequentialOrderManager``); it knows
-nothing of copies that others put there, which is why the barriers are needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,7 @@ class Sycl:
         dpctl, self._tensor, self._memory = sycl_device.modules()
         made = sycl_device.open_device(dpctl, device, profiling=levers.timing_events)
         self._compute, self._copy = made.compute, made.copy
+        self._order = dpctl.utils.SequentialOrderManager[made.compute]
         #: Queues by name, for timing events.
         self.streams: dict[str, Any] = {"compute": made.compute, "copy": made.copy}
         self.name = f"sycl {made.facts['device.kind']}"
@@ -75,8 +75,9 @@ class Sycl:
         self._chosen_host, self._chosen_seen = self._host((cache.max_batch,), np.dtype(np.int64))
 
         self._batch = Batch("decode", ())
+        # By turns, as the buffers: the last copy into each, and what its reader put on the compute queue.
         self._fetched: list[Any] = [None, None]
-        self._attended: list[Any] = [None, None]
+        self._attended: list[list[Any]] = [[], []]
         self._x: Any = None
         self._logits: Any = None
         self._chosen: Any = None
@@ -88,7 +89,7 @@ class Sycl:
         count = self._count = len(flat)
         self._ids_seen[:, :count] = np.array(flat, np.int64).T
         for line in range(2):
-            self._send(self._compute, self._ids[line, :count], self._ids_host[line, :count])
+            self._compute_after(self._send(self._copy, self._ids[line, :count], self._ids_host[line, :count]))
         self._positions = self._ids[1, :count]
         self._model.begin(self._positions)
         # Blocks that hold something: those of the longest row, for all; what a row may see is masked.
@@ -112,7 +113,7 @@ class Sycl:
                     self._pool[layer, first : first + count],
                     after=earlier,
                 )
-                earlier = None  # the queue is in order: what holds for the first copy holds for all
+                earlier = []  # the queue is in order: what holds for the first copy holds for all
 
     def attention(self, layer: int) -> None:
         new = self._new[layer, : self._count]
@@ -120,12 +121,11 @@ class Sycl:
         if self._batch.kind == "prefill":
             mixed = self._model.attend_prompt(q, new)
         else:
-            # The barrier holds up what comes after it in this queue, and nothing else.
-            self._compute.submit_barrier([self._fetched[layer % 2]])
+            self._compute_after(self._fetched[layer % 2])
             blocks = self._buffers[layer % 2][: self._count, : self._seen_blocks]
             mixed = self._model.attend_blocks(q, new, blocks, self._positions)
         self._x = self._model.add_projected(layer, self._x, mixed)
-        self._attended[layer % 2] = self._compute.submit_barrier()
+        self._attended[layer % 2] = self._order.submitted_events
 
     def write_back(self, layer: int) -> None:
         came, made = self._back[layer, : self._count], self._new[layer, : self._count]
@@ -173,10 +173,14 @@ class Sycl:
             self._pool_seen[:, blocks, :, at % size] = np.moveaxis(came, 1, 0)
             place += tokens
 
-    def _send(self, queue: Any, target: Any, source: Any, after: Any = None) -> Any:
+    def _send(self, queue: Any, target: Any, source: Any, after: Sequence[Any] = ()) -> Any:
         """Copy one array without gaps into another, on ``queue``; the event of the copy."""
         into, out_of = self._memory.as_usm_memory(target), self._memory.as_usm_memory(source)
-        return queue.memcpy_async(into, out_of, out_of.nbytes, [after] if after is not None else [])
+        return queue.memcpy_async(into, out_of, out_of.nbytes, list(after))
+
+    def _compute_after(self, copied: Any) -> None:
+        """What is computed from now on waits for a copy."""
+        self._order.add_event_pair(copied, copied)
 
     def _device(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         return self._tensor.zeros(shape, dtype=dtype, sycl_queue=self._compute)
