@@ -126,15 +126,15 @@ def capturing(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_an_engine_that_is_killed_leaves_its_steps(capturing: subprocess.Popen[str], tmp_path: Path) -> None:
-    (pid,) = until(lambda: children(capturing.pid, "akvsite.runner"), capturing)
-
-    def steps() -> int:
-        for path in tmp_path.rglob(f"probe-{pid}.akvlog"):
+    def engine() -> tuple[int, int] | None:
+        """The process that has recorded steps, and how many so far."""
+        for path in tmp_path.rglob("probe-*.akvlog"):
             with scan.open_log(path) as log:
-                return int(log.tally().present.get(16, 0))
-        return 0
+                if (steps := log.tally().present.get(16, 0)) >= 30:
+                    return int(path.stem.rpartition("-")[2]), steps
+        return None
 
-    seen = until(lambda: (count := steps()) >= 30 and count, capturing)
+    pid, seen = until(engine, capturing)
     os.kill(pid, signal.SIGKILL)
     _, err = capturing.communicate(timeout=120)
     assert capturing.returncode == 128 + signal.SIGKILL
