@@ -40,9 +40,7 @@ _OF_ENGINE = (
     " OR sent_ns IS NOT NULL)"
 )
 #: Rows that a client wrote and an engine did not, and rows of an engine that no client has seen yet.
-BOTH_SIDES_QUERY = (
-    f"SELECT max({_OF_ENGINE} AND client_ns IS NULL) AND max(NOT {_OF_ENGINE}) AS both FROM token WHERE run_id = :run"
-)
+BOTH_SIDES_QUERY = f"SELECT max({_OF_ENGINE} AND client_ns IS NULL) AND max(NOT {_OF_ENGINE}) AS both FROM token WHERE run_id = :run"
 TOKENS_QUERY = f"""
     SELECT t.id, t.request, t.number, t.tokens, t.client_ns, p.ingest_id, {_OF_ENGINE}
     FROM token t JOIN process p ON p.id = t.process_id
