@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -114,20 +115,40 @@ def _say(asked: Options, result: dict[str, Any], client: run.ClientReport | None
 
 
 def _check_result(path: Path) -> None:
+    """Before the run, so that nothing is run for a result that has no place."""
     if not path.parent.is_dir():
         raise BadInput("--result", f"{path}: the folder is not there")
-    if path.is_dir():
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        kind = stat.S_IFREG
+    except OSError as error:
+        raise BadInput("--result", f"{path}: {error.strerror}") from error
+    if stat.S_ISDIR(kind):
         raise BadInput("--result", f"{path}: is a folder")
+    if not stat.S_ISREG(kind):
+        raise BadInput("--result", f"{path}: is no file, and would be replaced by one")
+    _beside(path, "").unlink()
 
 
 def _write(path: Path, result: dict[str, Any]) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = _beside(path, json.dumps(result) + "\n")
     try:
-        part.write_text(json.dumps(result) + "\n")
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
         raise BadInput("--result", f"{path}: {error.strerror}") from error
+
+
+def _beside(path: Path, text: str) -> Path:
+    """A file with this text in the folder of ``path``."""
+    part = path.with_name(f".akvsite-runner.{os.getpid()}.part")
+    try:
+        part.write_text(text)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise BadInput("--result", f"{path}: {error.strerror}") from error
+    return part
 
 
 if __name__ == "__main__":

@@ -7,14 +7,18 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
-from akvsite.errors import BadInput
+from akvsite.errors import BadInput, visible
 from akvsite.runner import backends
 from akvsite.runner.config import SHAPES, Cache, Levers, Shape
 from akvsite.runner.workload import SCHEDULES, Workload
 
 COMPILE = ("none", "default", "reduce-overhead")
 DEVICE_RECORDS = ("none", "profiler", "events")
+
+#: Beyond these a number is a slip of the hand: weights are a hash of the seed in 64 bits, and memory has its end.
+_MOST, _MOST_LAYERS, _SEEDS = 10**9, 10_000, 1 << 40
 
 _ABOUT = """\
 The reference decode engine: a Llama with random weights, its KV cache in pages on the host, and requests batched
@@ -47,8 +51,16 @@ class Options:
     json: bool
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one line; what there is stands in ``--help``."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"akvsite.runner: {visible(message)}\n")
+
+
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = _Parser(
+        allow_abbrev=False,  # a capture states its workload by these words
         prog="python -m akvsite.runner",
         description=_ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -63,9 +75,11 @@ def parser() -> argparse.ArgumentParser:
     model.add_argument(
         "--model", default="tiny", choices=list(SHAPES), help="the shape of its weights (tiny)"
     )
-    model.add_argument("--layers", type=_count, metavar="N", help="so many layers instead of the shape's own")
+    model.add_argument(
+        "--layers", type=_layers, metavar="N", help="so many layers instead of the shape's own"
+    )
     model.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"], help="(float32)")
-    model.add_argument("--seed", type=int, default=0, help="of weights and requests (0)")
+    model.add_argument("--seed", type=_seed, default=0, help="of weights and requests (0)")
     work = made.add_argument_group("the workload")
     work.add_argument("--requests", type=_count, default=32, metavar="N", help="in all (32)")
     work.add_argument("--concurrency", type=_count, default=4, metavar="N", help="in flight at once (4)")
@@ -174,14 +188,26 @@ def _steps(text: str | None, records: str) -> tuple[int, int] | None:
 
 
 def _number(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
-    return number
+    return _within(text, 0, _MOST)
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return _within(text, 1, _MOST)
+
+
+def _layers(text: str) -> int:
+    return _within(text, 1, _MOST_LAYERS)
+
+
+def _seed(text: str) -> int:
+    return _within(text, -_SEEDS, _SEEDS)
+
+
+def _within(text: str, least: int, most: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text} is not from {least} to {most}")
     return number

@@ -30,6 +30,10 @@ from akvsite.runner.config import SHAPES
         (["--device-records", "events"], "needs a backend and a device with queues"),
         (["--memory-snapshot"], "$AKV_FILES names no folder"),
         (["--result", "/nowhere/at/all"], "--result: /nowhere/at/all: the folder is not there"),
+        (["--result", "/dev/null"], "--result: /dev/null: is no file, and would be replaced by one"),
+        (["--result", "x" * 300], "File name too long"),
+        (["--max-batch", "1000000000"], "--model: with its buffers does not fit into the memory of cpu"),
+        (["--blocks", "1000000000", "--block-tokens", "1000"], "does not fit into the memory of cpu"),
         (["--port", "70000"], "--port: 70000"),
     ],
 )
@@ -43,11 +47,25 @@ def test_what_cannot_be_met_is_refused(
     assert line.startswith("akvsite.runner: ") and why in line
 
 
-@pytest.mark.parametrize("arguments", [["--requests", "0"], ["--warm-up-steps", "-1"], ["--layers", "x"]])
-def test_a_number_that_is_none_is_refused_by_argparse(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--requests", "0"], "argument --requests: 0 is not from 1 to 1000000000"),
+        (["--warm-up-steps", "-1"], "argument --warm-up-steps: -1 is not from 0 to 1000000000"),
+        (["--layers", "x"], "argument --layers: 'x' is no whole number"),
+        (["--layers", "100000000"], "argument --layers: 100000000 is not from 1 to 10000"),
+        (["--seed", "9" * 20], f"argument --seed: {'9' * 20} is not from -1099511627776 to 1099511627776"),
+        (["--output", "5"], "unrecognized arguments: --output 5"),
+        (["--colour\x1b[31m"], "unrecognized arguments: --colour\\u001b[31m"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_in_one_line(
+    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as refused:
         options.parsed(arguments)
     assert refused.value.code == 2
+    assert capsys.readouterr().err == f"akvsite.runner: {why}\n"
 
 
 def test_a_run_without_options_is_a_small_one() -> None:

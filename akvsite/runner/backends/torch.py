@@ -174,8 +174,16 @@ def make(device: str, shape: Shape, cache: Cache, levers: Levers, seed: int) -> 
     torch.set_grad_enabled(False)
     try:
         return TorchBackend(found, shape, cache, levers, seed)
-    except torch.OutOfMemoryError as error:
+    except (MemoryError, RuntimeError) as error:
+        if not _no_room(error):
+            raise
         raise BadInput("--model", f"with its buffers does not fit into the memory of {found}") from error
+
+
+def _no_room(error: Exception) -> bool:
+    """Of the host's memory torch says so in words alone, where a size has more bits than there are among them."""
+    of_device = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return of_device or any(words in str(error) for words in ("can't allocate memory", "overflow"))
 
 
 def _device(name: str) -> torch.device:
