@@ -18,7 +18,7 @@ capture() {
   while [[ $1 != -- ]]; do facts+=(--contract "$1"); shift; done
   shift
   .venv/bin/python -m akvsite capture --out "$out" --name "$name" --level "$level" --compress --timing "${timing:-asis}" \
-    --host "$host" --host-role dev --warm-up 40 --engine "$engine" --note "$about $note" "${facts[@]}" -- "$@"
+    --host "$host" --host-role dev --warm-up 40 --note "$about $note" "${facts[@]}" -- "$@"
 }
 
 # 24 prefills and 282 decode steps.
@@ -26,7 +26,6 @@ size=(--requests 24 --concurrency 4 --max-batch 4 --prompt-tokens 24 --output-to
 contract=(workload=decode dtype=float32 requests=24 concurrency=4 max_batch=4 prompt_tokens=24 output_tokens=48 prefetch=one_layer_ahead)
 
 # --- SYCL, level by level ---
-engine="akvsite reference engine, sycl"
 sycl=(.venv/sycl-2025.3/bin/python -m akvsite.runner --backend sycl --model tiny "${size[@]}")
 same=(model=tiny layers=2 "${contract[@]}")
 capture runner-sycl-off off "Nothing but the engine's own counters and its client's." "${same[@]}" -- "${sycl[@]}"
@@ -40,7 +39,6 @@ AKV_CAP=${AKV_CAP:-3M} timing=on capture runner-sycl-edge edge \
   "${same[@]}" -- "${sycl[@]}" --warm-up-steps 1
 
 # --- torch on the CPU, with IPEX and without ---
-engine="akvsite reference engine, torch"
 torch=(.venv/bin/python -m akvsite.runner --backend torch --device cpu --model small --layers 2 "${size[@]}")
 same=(model=small layers=2 "${contract[@]}")
 capture runner-ipex-off host "Torch's own operators; its profiler over four decode steps." "${same[@]}" ipex=off -- \
