@@ -223,24 +223,38 @@ NESTED_STATEMENT = """
     WHERE n.id = step.id
     """
 
-#: The declared number of steps is cut from the start of each process; never a number chosen from the data.
-WARM_UP_STATEMENT = """
-    UPDATE step SET warm_up = 1 WHERE id IN (
-        SELECT id FROM (
-            SELECT id, row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns IS NULL, start_ns, id) AS place
-            FROM step WHERE run_id = :run AND nested = 0)
-        WHERE place <= :cut)
+#: The place of each step (``id``) among those of its process and source, from 1. A profiler that was on in chosen steps
+#: alone saw none of the first: where the engine's own steps of that process have the same number, theirs is the place.
+_PLACES = """
+    WITH own AS (
+        SELECT s.id, s.source, s.number, p.pid,
+               row_number() OVER (PARTITION BY s.process_id, s.source ORDER BY s.start_ns IS NULL, s.start_ns, s.id) AS place
+        FROM step s JOIN process p ON p.id = s.process_id
+        WHERE s.run_id = :run AND s.nested = 0),
+    engine AS (
+        SELECT pid, number, min(place) AS place FROM own
+        WHERE source IN ('probe', 'engine counter') AND number IS NOT NULL GROUP BY pid, number),
+    places AS (
+        SELECT o.id, CASE WHEN o.source IN ('probe', 'engine counter') THEN o.place ELSE coalesce(e.place, o.place) END AS place
+        FROM own o LEFT JOIN engine e ON e.pid = o.pid AND e.number = o.number)
     """
+
+#: The declared number of steps is cut from the start of each process; never a number chosen from the data.
+WARM_UP_STATEMENT = (
+    _PLACES + "UPDATE step SET warm_up = 1 WHERE id IN (SELECT id FROM places WHERE place <= :cut)"
+)
 
 #: The first step of a source whose file says of its warm-up what the capture does not declare: a file may repeat the
 #: declaration, step by step, and may not cut anything else.
-UNDECLARED_WARM_UP_QUERY = """
-    SELECT id, place, warm_up, sum(warm_up) OVER (PARTITION BY process_id, source) AS marked FROM (
-        SELECT id, process_id, source, warm_up,
-               row_number() OVER (PARTITION BY process_id, source ORDER BY start_ns IS NULL, start_ns, id) AS place
-        FROM step WHERE run_id = :run AND nested = 0)
+UNDECLARED_WARM_UP_QUERY = (
+    _PLACES
+    + """
+    SELECT id, place, warm_up, marked FROM (
+        SELECT s.id, l.place, s.warm_up, sum(s.warm_up) OVER (PARTITION BY s.process_id, s.source) AS marked
+        FROM places l JOIN step s ON s.id = l.id)
     ORDER BY marked = 0, warm_up = (place <= :cut), id LIMIT 1
     """
+)
 
 #: Tables whose rows know their step.
 STEP_TABLES = ("level1_runner", "level2_host", "level4_edge")

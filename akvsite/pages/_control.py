@@ -8,7 +8,9 @@ from akvsite.estimate import Estimate
 from akvsite.estimators import LevelRun
 from akvsite.pages import Desk
 
-OFF = "off"
+OFF, DEVICE = "off", "device"
+#: The experiment's own words for what looked at the device at that level.
+_DEVICE_FACT = "shared.device_looked_at_by"
 
 
 def level_runs(desk: Desk, experiment_id: int) -> list[LevelRun]:
@@ -34,9 +36,19 @@ def line(desk: Desk, run_id: int, level: str) -> str:
         return f"{NO_CONTROL} with a band ({why}): not a speed"
     several = f", the newest of {newest['of']}" if newest["of"] > 1 else ""
     return (
-        f"capture on, {signed(effect)} on the median step against its control"
-        f" ({newest['experiment']}{several}), {effect.n} ABBA pairs: not a speed"
+        f"capture on, {signed(effect)} on the median decode step against its control"
+        f" ({newest['experiment']}{several}){_looked_at_by(desk, newest['experiment_id'], level)},"
+        f" {effect.n} ABBA pairs: not a speed"
     )
+
+
+def _looked_at_by(desk: Desk, experiment_id: int, level: str) -> str:
+    """At level device: what looked at the device there, which may have been on in other steps than here."""
+    if level != DEVICE:
+        return ""
+    facts = {row["key"]: row["value"] for row in desk.ask("fact_list", run_id=experiment_id)}
+    said = facts.get(_DEVICE_FACT, "")
+    return f" with {said.partition(', its ')[0]}" if said else ""
 
 
 def signed(effect: Estimate) -> str:

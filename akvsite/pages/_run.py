@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -241,12 +242,13 @@ def step_groups(desk: Desk, run_id: int, **where: object) -> StepGroups:
             )
         )
     )
-    labels = _process_labels(desk, run_id, {process for process, _, _ in keys})
+    labels = _process_labels(desk, run_id, keys)
     found = []
     for process, kind, source in keys:
         mask = (columns["process_id"] == process) & (columns["kind"] == kind) & (columns["source"] == source)
-        of_process = f", {labels[process]}" if len(labels) > 1 else ""
-        drawn = f" ({source})" if len({s for p, k, s in keys if (p, k) == (process, kind)}) > 1 else ""
+        of_process = f", {labels[process]}" if len(set(labels.values())) > 1 else ""
+        alike = {s for p, k, s in keys if k == kind and labels[p] == labels[process]}
+        drawn = f" ({source})" if len(alike) > 1 else ""
         found.append((f"{kind} steps{of_process}{drawn}", mask))
     return StepGroups(columns, found)
 
@@ -285,18 +287,30 @@ def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
 
 
-def _process_labels(desk: Desk, run_id: int, with_steps: set[int]) -> dict[int, str]:
-    """What to call each process that drew steps: its rank, else its file and pid."""
+def _process_labels(desk: Desk, run_id: int, keys: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+    """What to call each process that drew steps (``keys``: process, kind and source): its rank, else its file and pid.
+
+    Files of one pid of which each drew steps of its own source are of one process: an engine's probe, and a profiler
+    beside it.
+    """
+    sources: dict[int, set[str]] = {}
+    for process, _, source in keys:
+        sources.setdefault(process, set()).add(source)
     rows = desk.ask("process_list", run_id=run_id, order="process_id")
+    drew = [row for row in rows if row["process_id"] in sources]
     several_files = len({r["path"] for r in rows}) > 1
 
     def label(row: Record) -> str:
         if row["rank"] is not None:
             return f"rank {row['rank']}"
+        same = [sources[r["process_id"]] for r in drew if r["rank"] is None and r["pid"] == row["pid"]]
+        one = sum(map(len, same)) == len(set().union(*same))
         # It becomes part of a heading, where the theme writes it as it is.
-        return re.sub(r"[<>&]", " ", (f"{row['path']}, " if several_files else "") + f"pid {row['pid']}")
+        return re.sub(
+            r"[<>&]", " ", (f"{row['path']}, " if several_files and not one else "") + f"pid {row['pid']}"
+        )
 
-    return {r["process_id"]: label(r) for r in rows if r["process_id"] in with_steps}
+    return {row["process_id"]: label(row) for row in drew}
 
 
 def _plural(kind: str) -> str:

@@ -132,7 +132,9 @@ def capture(
             if folder:
                 seen = logs.collect(folder, bundle.folder, compress=request.compress)
                 seen.left_out += plain.remove(folder, "$AKV_DIR")
-            taken = files.collect(own, bundle.folder / "files", request.out / f"{request.name}.left-out")
+            taken = files.collect(
+                own, bundle.folder / "files", request.out / f"{request.name}.left-out", compress=request.compress
+            )
             seen.left_out += plain.remove(own, "$AKV_FILES")
             seen.kept += taken.kept
             seen.left_out += taken.left_out

@@ -78,9 +78,9 @@ class Files:
     left_out: list[str] = field(default_factory=list)
 
 
-def collect(source: Path, target: Path, beside: Path) -> Files:
+def collect(source: Path, target: Path, beside: Path, *, compress: bool = False) -> Files:
     """Move the regular files of ``source`` to ``target``; those that tell on somebody to ``beside``, or a folder with a
-    number behind that name where it is taken. Folders and links are left out."""
+    number behind that name where it is taken. Folders and links are left out. ``compress`` packs akvlogs."""
     made = Files()
     if not is_folder(source):
         made.left_out.append(
@@ -93,10 +93,12 @@ def collect(source: Path, target: Path, beside: Path) -> Files:
         if path.is_symlink() or not path.is_file():
             made.left_out.append(f"{name}: no plain file")
             continue
+        pack = False
         if path.suffix == ".akvlog":
             # What is one by its name alone is a file like any other.
             with suppress(BadInput, OSError):
                 logs.settle(path)
+                pack = compress
         told = "something in its name that is nobody's business" if name != path.name else _tells(path)
         try:
             if told:
@@ -105,8 +107,10 @@ def collect(source: Path, target: Path, beside: Path) -> Files:
                 made.left_out.append(f"{name}: names {told}; it is beside the bundle, in {aside.name}")
             else:
                 target.mkdir(exist_ok=True)
-                path.rename(target / path.name)
-                made.kept.append((target / path.name).relative_to(target.parent).as_posix())
+                kept = path.rename(target / path.name)
+                if pack:
+                    kept = logs.packed(kept)
+                made.kept.append(kept.relative_to(target.parent).as_posix())
         except OSError as error:
             made.left_out.append(f"{name}: could not be moved ({error.strerror}), and is missing")
     return made

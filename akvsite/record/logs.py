@@ -88,7 +88,7 @@ def collect(source: Path, bundle: Path, *, compress: bool) -> Logs:
         of.still_written += not _moved(path, kept, used)
         _take_paths_out(kept)
         if compress:
-            kept = _compressed(kept)
+            kept = packed(kept)
         made.kept.append(kept.relative_to(bundle).as_posix())
     if made.probe.lost:
         made.left_out.append(f"probe: {made.probe.lost:,} records for which there was no room (counted)")
@@ -199,9 +199,10 @@ def _shorten_names(area: bytearray) -> bool:
     return changed
 
 
-def _compressed(path: Path) -> Path:
-    packed = path.with_name(f"{path.name}.gz")
-    with path.open("rb") as file, packed.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as out:
+def packed(path: Path) -> Path:
+    """The same bytes as gzip, in the place of the file."""
+    made = path.with_name(f"{path.name}.gz")
+    with path.open("rb") as file, made.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as out:
         shutil.copyfileobj(file, out, 1 << 20)
     path.unlink()
-    return packed
+    return made

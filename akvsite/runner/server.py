@@ -63,6 +63,8 @@ class Server:
     def __init__(self, port: int, vocabulary: int) -> None:
         self._vocabulary = vocabulary
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # Not for two at once, which the kernel refuses: for a run that follows on another's port.
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._listener.bind((wire.LOOPBACK, port))
             self._listener.listen(16)

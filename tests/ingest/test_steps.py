@@ -118,3 +118,23 @@ def test_nested_is_what_lies_inside(tmp_path: Path) -> None:
     read_in(tmp_path / "akvsite.db", write_capture(tmp_path / "a", {"step": rows}))
     found = ask(tmp_path / "akvsite.db", "SELECT nested FROM step ORDER BY number")
     assert [r["nested"] for r in found] == [nested for _, _, nested in times]
+
+
+def test_a_profiler_over_chosen_steps_saw_none_of_the_first(tmp_path: Path) -> None:
+    """Its tenth step of the engine is no warm-up because it is the first that it saw."""
+    own = [{**row, "source": "probe", "process": 0} for row in steps(12)]
+    profiled = [
+        {**row, "source": "engine annotation", "process": 1} for row in steps(12) if row["number"] in (1, 8, 9)
+    ]
+    alone = [{**row, "source": "engine annotation", "process": 2} for row in steps(12)[6:]]
+    named = "".join(f'[[process]]\npid = "{pid}"\n' for pid in (7, 7, 8))
+    folder = write_capture(
+        tmp_path / "a", {"step": [*own, *profiled, *alone]}, top="warm_up_steps = 3", more=named
+    )
+    read_in(tmp_path / "akvsite.db", folder)
+    cut = ask(
+        tmp_path / "akvsite.db",
+        "SELECT p.id AS process, group_concat(number) AS cut FROM step s JOIN process p ON p.id = s.process_id"
+        " WHERE warm_up = 1 GROUP BY p.id ORDER BY p.id",
+    )
+    assert [row["cut"] for row in cut] == ["0,1,2", "1", "6,7,8"]

@@ -74,6 +74,16 @@ def test_a_probe_is_packed_as_other_records_are(capture: Capture) -> None:
     assert len(marks(log)) == 3
 
 
+def test_counters_are_packed_as_other_records_are(capture: Capture) -> None:
+    done = capture("off", [PYTHON, "-c", COUNTED], "--compress")
+    (log,) = (done.bundle / "files").iterdir()
+    assert log.name.endswith(".akvlog.gz") and [f.path.name for f in load(done.bundle).files if not f.table] == [
+        log.name
+    ]
+    assert gzip.decompress(log.read_bytes()).startswith(b"\x89AKVLOG\n")
+    assert len(marks(log)) == 8
+
+
 def test_records_of_a_probe_are_no_calls(capture: Capture, toys: Path) -> None:
     done = capture("edge", [PYTHON, "-c", ENGINE], "--json", AKVSITE_SHIM=str(toys / "shim"))
     assert done.code == 3 and done.summary["calls"] == 0

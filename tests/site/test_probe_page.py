@@ -131,7 +131,7 @@ def test_what_looking_cost_is_printed_under_the_charts_of_a_run(
     looked_at.run(tmp_path / "a-run", level)
     line = level_lines(build(run)[1], "a-run").pop()
     said = re.fullmatch(
-        rf"level {level}, dev host: capture on, \+([\d.]+) % \[(-?[\d.]+), ([\d.]+)\] on the median step against its control"
+        rf"level {level}, dev host: capture on, \+([\d.]+) % \[(-?[\d.]+), ([\d.]+)\] on the median decode step against its control"
         r" \(probe-x\), 8 ABBA pairs: not a speed · structure, not speed",
         line,
     )
@@ -141,6 +141,15 @@ def test_what_looking_cost_is_printed_under_the_charts_of_a_run(
     effect = 100 * (statistics.geometric_mean([of[level, b] / of["off", b] for b in range(8)]) - 1)
     assert low <= effect <= high and number == pytest.approx(effect, abs=(high - low) / 10)
     assert effect == pytest.approx(near, abs=0.2)
+
+
+def test_at_level_device_the_line_says_what_looked_there(tmp_path: Path, build: Build) -> None:
+    """It may have been on in all steps of the experiment, and in ten of this run."""
+    looked_at.experiment(tmp_path / "probe-x")
+    some = f'{looked_at.CONTRACT}device_records = "profiler"\nprofile_steps = "50:59"\n'
+    looked_at.run(tmp_path / "a-run", "device", contract=some)
+    line = level_lines(build(run)[1], "a-run").pop()
+    assert "against its control (probe-x) with a profiler, on in every step, 8 ABBA pairs: not a speed" in line
 
 
 def test_a_run_at_level_off_and_one_of_another_workload_have_none(tmp_path: Path, build: Build) -> None:

@@ -29,8 +29,8 @@ def write(run: Run) -> str:
         )
     if clocks:
         about = (
-            "The clocks of the host and of a device, read together. Device times of this recorder are on the device's own clock: durations and gaps "
-            "of one device may be told, and nothing between them and a host time."
+            "The clocks of the host and of a device, read together. Device times of this recorder are on the device's own clock; how far they are "
+            "known on the host's axis is told under Two clocks."
         )
         parts.append(f"\n{text(about)}\n")
         parts.append(
