@@ -133,7 +133,10 @@ def capture(
                 seen = logs.collect(folder, bundle.folder, compress=request.compress)
                 seen.left_out += plain.remove(folder, "$AKV_DIR")
             taken = files.collect(
-                own, bundle.folder / "files", request.out / f"{request.name}.left-out", compress=request.compress
+                own,
+                bundle.folder / "files",
+                request.out / f"{request.name}.left-out",
+                compress=request.compress,
             )
             seen.left_out += plain.remove(own, "$AKV_FILES")
             seen.kept += taken.kept

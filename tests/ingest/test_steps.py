@@ -124,7 +124,9 @@ def test_a_profiler_over_chosen_steps_saw_none_of_the_first(tmp_path: Path) -> N
     """Its tenth step of the engine is no warm-up because it is the first that it saw."""
     own = [{**row, "source": "probe", "process": 0} for row in steps(12)]
     profiled = [
-        {**row, "source": "engine annotation", "process": 1} for row in steps(12) if row["number"] in (1, 8, 9)
+        {**row, "source": "engine annotation", "process": 1}
+        for row in steps(12)
+        if row["number"] in (1, 8, 9)
     ]
     alone = [{**row, "source": "engine annotation", "process": 2} for row in steps(12)[6:]]
     named = "".join(f'[[process]]\npid = "{pid}"\n' for pid in (7, 7, 8))

@@ -77,9 +77,9 @@ def test_a_probe_is_packed_as_other_records_are(capture: Capture) -> None:
 def test_counters_are_packed_as_other_records_are(capture: Capture) -> None:
     done = capture("off", [PYTHON, "-c", COUNTED], "--compress")
     (log,) = (done.bundle / "files").iterdir()
-    assert log.name.endswith(".akvlog.gz") and [f.path.name for f in load(done.bundle).files if not f.table] == [
-        log.name
-    ]
+    assert log.name.endswith(".akvlog.gz") and [
+        f.path.name for f in load(done.bundle).files if not f.table
+    ] == [log.name]
     assert gzip.decompress(log.read_bytes()).startswith(b"\x89AKVLOG\n")
     assert len(marks(log)) == 8
 

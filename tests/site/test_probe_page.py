@@ -149,7 +149,9 @@ def test_at_level_device_the_line_says_what_looked_there(tmp_path: Path, build: 
     some = f'{looked_at.CONTRACT}device_records = "profiler"\nprofile_steps = "50:59"\n'
     looked_at.run(tmp_path / "a-run", "device", contract=some)
     line = level_lines(build(run)[1], "a-run").pop()
-    assert "against its control (probe-x) with a profiler, on in every step, 8 ABBA pairs: not a speed" in line
+    assert (
+        "against its control (probe-x) with a profiler, on in every step, 8 ABBA pairs: not a speed" in line
+    )
 
 
 def test_a_run_at_level_off_and_one_of_another_workload_have_none(tmp_path: Path, build: Build) -> None:
