@@ -24,6 +24,7 @@ from akvsite.record import (
     quiet,
     reference,
     software,
+    stated,
 )
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, Value, clean, cleaned
@@ -132,6 +133,7 @@ def capture(
             if folder:
                 seen = logs.collect(folder, bundle.folder, compress=request.compress)
                 seen.left_out += plain.remove(folder, "$AKV_DIR")
+            said = stated.take(own)
             taken = files.collect(
                 own,
                 bundle.folder / "files",
@@ -141,10 +143,15 @@ def capture(
             seen.left_out += plain.remove(own, "$AKV_FILES")
             seen.kept += taken.kept
             seen.left_out += taken.left_out
+            facts["software"] = said.under("software", facts["software"])
+            facts["device"] = said.under("device", facts["device"])
+            facts["contract"] = said.under("contract", _contract(request))
+            seen.left_out += said.left_out
             done = _outcome(request, found, ended, watch.sampler, seen, bundle.place)
             facts["load"] = {"before": before.facts(), "after": Moment.now().facts()}
             facts["capture"] = {
                 **facts.get("capture", {}),
+                **({"engine": said.tables["engine"]} if said.tables.get("engine") else {}),
                 **_capture_facts(request, found, ended, watch, seen, done),
             }
             _write(bundle.folder, request, facts, started, ended, watch.sampler, seen)
@@ -347,9 +354,7 @@ def _write(
         files.append({"path": "memory.parquet", "table": "memory_sample"})
         named = [{"pid": str(pid), "name": _name(w.name)} for (pid, _), w in sampler.watched.items()]
     files += [{"path": path} for path in seen.kept]
-    # Of our own engine the workload is known: its arguments are told, and no other command's.
     engine = reference.arguments_of(request.command)
-    contract = {} if engine is None else {"engine": reference.workload(engine)}
     head = {
         "name": request.name,
         "level": request.level,
@@ -362,13 +367,18 @@ def _write(
     }
     tables: dict[str, Facts] = {
         "host": {"name": request.host, "role": request.role, "facts": facts["host"]},
-        "contract": {**contract, **request.contract},
-        **{part: facts[part] for part in ("software", "device", "load", "capture")},
+        **{part: facts[part] for part in ("contract", "software", "device", "load", "capture")},
     }
     write_declaration(
         folder, cleaned(head), {part: cleaned(table) for part, table in tables.items()},
         {"process": named, "file": files},
     )  # fmt: skip
+
+
+def _contract(request: Request) -> Facts:
+    """Of our own engine the workload is known: its arguments are told, and no other command's."""
+    engine = reference.arguments_of(request.command)
+    return {**({} if engine is None else {"engine": reference.workload(engine)}), **request.contract}
 
 
 def _clock(request: Request) -> str:

@@ -62,6 +62,7 @@ def _run(asked: Options) -> int:
         result = _result(asked, engine, backend.name, backend.facts | looking.facts)
         if asked.result is not None:
             _write(asked.result, result)
+        _state(result)
     backend.close()
     _say(asked, result, client)
     complete = result["requests"] == asked.work.requests
@@ -93,6 +94,23 @@ def _result(asked: Options, engine: Engine, name: str, facts: dict[str, str]) ->
         "preempted": engine.scheduler.preemptions,
         "facts": {"backend": name, "model": asked.model, "parameters": str(asked.shape.parameters), **facts},
     }
+
+
+def _state(result: dict[str, Any]) -> None:
+    """For a capture: the hash of what came out, and what the engine was."""
+    folder = os.environ.get("AKV_FILES")
+    if not folder:
+        return
+    counts = {name: result[name] for name in ("requests", "failed", "tokens", "preempted")}
+    facts = {
+        "contract": {"output_hash": f"sha256 {result['tokens_sha256']}"},
+        "engine": {**result["facts"], **counts},
+    }
+    try:
+        (Path(folder) / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    except OSError as error:
+        # What was run is run: its other records are there.
+        print(f"akvsite.runner: facts.json: {error.strerror}", file=sys.stderr)
 
 
 def _say(asked: Options, result: dict[str, Any], client: run.ClientReport | None) -> None:
