@@ -25,6 +25,7 @@ from akvsite.record.events import (
     is_milestone,
     number_of,
     say,
+    text_of,
 )
 from akvsite.record.probe import level
 
@@ -89,13 +90,13 @@ class Counters:
         for kind, name, start, end, value, of, step, tokens in records:
             number = number_of(of)
             if number is None:
-                text = str(of)
+                text = text_of(of)
                 number = handles.get(text)
                 if number is None:
                     number = handles[text] = next(numbers)
                     file.name_object(_REQUEST, number, text)
             try:
-                file.write(kind, 0, file.id_of(str(name)), start, end, value, number, step, tokens)
+                file.write(kind, 0, file.id_of(text_of(name)), start, end, value, number, step, tokens)
             except (TypeError, error_of_struct):
                 no_numbers += 1
         file.close()

@@ -74,11 +74,19 @@ def number_of(id: int | str) -> int | None:
     return id if isinstance(id, int) and 0 <= id < FIRST_HANDLE else None
 
 
+def text_of(id: int | str) -> str:
+    """The text of a request that has no number. An engine goes on where what it gave has none."""
+    try:
+        return str(id)
+    except Exception:
+        return f"a {type(id).__name__} without a text"
+
+
 def and_one(value: int | None) -> int:
     """Numbers that may be unknown are kept with one added: 0 is none, and so is what is no number."""
     try:
         return 0 if value is None else index(value) + 1
-    except TypeError:
+    except Exception:
         return 0
 
 
@@ -87,11 +95,14 @@ _said: set[str] = set()
 
 def is_milestone(milestone: str) -> bool:
     """Whether it is one; else a line on standard error, once for each word: an engine goes on."""
-    if milestone in TOKEN:
-        return True
-    if milestone not in _said and len(_said) < _SAID_MOST:
-        _said.add(milestone)
-        say(f"{milestone!r} is no milestone and is left out; one of {', '.join(TOKEN)}")
+    try:
+        if milestone in TOKEN:
+            return True
+        if milestone not in _said and len(_said) < _SAID_MOST:
+            _said.add(milestone)
+            say(f"{repr(milestone)[:80]} is no milestone and is left out; one of {', '.join(TOKEN)}")
+    except Exception:
+        return False  # something that cannot be told from others, such as a list
     return False
 
 

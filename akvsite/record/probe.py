@@ -24,6 +24,7 @@ from akvsite.record.events import (
     is_milestone,
     number_of,
     say,
+    text_of,
 )
 
 #: The words of ``akvsite.tables.LEVELS``, which is not loaded into an engine.
@@ -170,7 +171,7 @@ def _handle(id: int | str) -> int:
     global _handles, _handles_of
     if (number := number_of(id)) is not None:
         return number
-    text = str(id)
+    text = text_of(id)
     generation = _engine.generation()
     if generation != _handles_of or len(_handles) >= _MOST_HANDLES:
         _handles, _handles_of = {}, generation

@@ -104,6 +104,29 @@ r.client_done(9); r.failed(1); r.client_failed()
     assert {m.a for m in marks} == {TEXT}
 
 
+def test_what_has_no_text_raises_nothing(run: Probe) -> None:
+    script = """
+class Odd:
+    def __str__(self): raise RuntimeError("odd")
+    def __index__(self): raise RuntimeError("odd")
+class OddText(str):
+    def __eq__(self, other): raise RuntimeError("odd")
+    def __hash__(self): raise RuntimeError("odd")
+    def __str__(self): raise RuntimeError("odd")
+record.request(Odd()).arrived(1, at_ns=5)
+record.request(OddText("r")).arrived(1, at_ns=6)
+record.stamp([], step=1)
+record.stamp(OddText("sent"), step=1)
+record.stamp("x" * 100_000, step=1)
+record.token(Odd(), 0, step=Odd()).mark("sent", at_ns=7)
+"""
+    done = run(script, "runner")
+    assert [text for _, text in done.log.requests] == ["a Odd without a text", "a OddText without a text"]
+    assert [(m.kind, m.start) for m in done.log.marks] == [(REQUEST, 5), (REQUEST, 6), (TOKEN, 7)]
+    (line,) = done.err.splitlines()
+    assert "is no milestone" in line and len(line) < 300
+
+
 def test_a_text_is_written_again_after_it_was_forgotten(run: Probe) -> None:
     script = """
 from akvsite.record import probe
