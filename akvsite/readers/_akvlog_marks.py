@@ -12,12 +12,15 @@ from akvsite.milestones import CLIENT, REQUEST
 from akvsite.readers._akvlog_lifetimes import Lifetimes, Words
 from akvsite.readers._akvlog_rows import MOST, Mask, Names, Values, column, handle_text, texts_of
 from akvsite.readers._akvlog_tokens import NONE, Events, Ints, Tokens
+from akvsite.reading import Rejected
 from akvsite.tables import DEVICE_CLOCK, NO_DEVICE
 
 STEP, PHASE, REGION, LAYER, OF_REQUEST, OF_TOKEN, OF_STEP, SPAN = range(16, 24)
 BY_EXCEPTION, NOT_LEFT = 1, 2
 #: What a named object is (``shim/AKVLOG.md``, records of kind 4).
 REQUEST_NAMED = 3
+
+_MOST_TOKENS = 2**31 - 1
 
 COUNTERS, PROBE = "akv_counters", "akv_probe"
 _KINDS = ("decode", "prefill", "mixed")
@@ -162,6 +165,8 @@ class Marks:
         """Milestones of tokens and of steps."""
         for kind, what in ((OF_TOKEN, "milestone of a token"), (OF_STEP, "milestone of a step")):
             part = self._timed(_of_kind(batch, kind), f"time of a {what}")
+            if kind == OF_TOKEN:
+                part = self._placed(part)
             codes = Tokens.codes(self._names, column(part, "name"))
             known = codes >= 0
             self.counts[what, "not known to this version"] += int(np.count_nonzero(~known))
@@ -174,9 +179,30 @@ class Marks:
                 continue
             requests = self._ids_of(column(part, "a"), column(part, "index"))
             place = column(part, "value").astype(np.int64)
-            self._tokens.of_token(
-                requests, place, codes, at, _less_one(column(part, "b")), _less_one(column(part, "c"))
+            tokens = self._sums_up(_less_one(column(part, "c")), column(part, "index"))
+            self._tokens.of_token(requests, place, codes, at, _less_one(column(part, "b")), tokens)
+
+    def _placed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The milestones whose token has a place in an output; the others are rejected."""
+        places = column(batch, "value")
+        good = places >= 0
+        for row in np.flatnonzero(~good).tolist():
+            self._values.rejected.append(
+                Rejected(
+                    "place of a token below 0", f"record {column(batch, 'index')[row]}", str(places[row])
+                )
             )
+        self.counts["milestone of a token", "quarantine: its place cannot be"] += int(np.count_nonzero(~good))
+        return batch.filter(pa.array(good))
+
+    def _sums_up(self, tokens: Ints, index: Words) -> Ints:
+        """Numbers of tokens (n,) that may be added up; what no piece holds is unknown, and rejected."""
+        beyond = tokens > _MOST_TOKENS
+        for row in np.flatnonzero(beyond).tolist():
+            self._values.rejected.append(
+                Rejected("tokens of a piece beyond 2^31 - 1", f"record {index[row]}", str(tokens[row]))
+            )
+        return np.where(beyond, NONE, tokens)
 
     def _times(self, batch: pa.RecordBatch, kind: int) -> dict[str, pa.Array]:
         """Process, start and end of rows, and their account."""

@@ -64,7 +64,12 @@ class Tokens:
         counts["milestone of a token", "a column of its token"] = kept
         counts["milestone of a token", "left out: the first of its name stands"] = len(at) - kept
         found = Made(
-            requests[begins], places[begins], _most(steps, begins), _most(tokens, begins), times, counts
+            requests[begins],
+            places[begins],
+            _first_known(steps, row, len(begins)),
+            _most(tokens, begins),
+            times,
+            counts,
         )
         found.fill_from_steps(*_joined(self._of_step, 3))
         found.fill_arrivals(*arrivals)
@@ -209,6 +214,15 @@ def _changes(*columns: Ints) -> npt.NDArray[np.bool_]:
 def _most(values: Ints, begins: Ints) -> Ints:
     """The largest of each stretch; ``NONE`` is below every number."""
     return np.maximum.reduceat(values, begins) if len(begins) else values[:0]
+
+
+def _first_known(values: Ints, row: Ints, rows: int) -> Ints:
+    """For each row the first of its values (n,) that is not ``NONE``; ``row`` (n,) is sorted."""
+    known = values != NONE
+    found = np.full(rows, NONE, np.int64)
+    which, first = np.unique(row[known], return_index=True)
+    found[which] = values[known][first]
+    return found
 
 
 def _first(keys: Ints, at: Ints) -> tuple[Ints, Ints]:

@@ -94,6 +94,29 @@ def test_each_record_of_a_probe_is_somewhere(tmp_path: Path, gather) -> None:
     assert counted["mark of a probe", "of a kind not known to this version"] == 1
 
 
+def test_the_first_record_stands_for_the_step_too_and_what_cannot_be_is_set_aside(
+    tmp_path: Path, gather
+) -> None:
+    log = ProbeLog()
+    log.token("r", 0, "sampled", 50)
+    log.token("r", 0, "sent", 100, step=1)
+    log.token("r", 0, "sent", 900, step=7, tokens=None)
+    log.token("r", 1, "client", 950, tokens=2**62)
+    log.stamp("launched", 90, step=1)
+    log.stamp("launched", 890, step=7)
+    log.token("r", -3, "sent", 960)
+    found = gather(Akvlog(), log.write(tmp_path / "a.akvlog"))
+    assert [
+        (t["number"], t.get("step"), t.get("tokens"), t.get("launched_ns"), t.get("sent_ns"))
+        for t in found.rows["token"]
+    ] == [(0, 1, 1, 90, 100), (1, None, None, None, None)]
+    assert [(r.reason, r.raw) for r in found.rejected] == [
+        ("place of a token below 0", "-3"),
+        ("tokens of a piece beyond 2^31 - 1", str(2**62)),
+    ]
+    assert found.counted["milestone of a token", "quarantine: its place cannot be"] == 1
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("made", [engine, client])
 def test_batches_change_nothing(made, rows: int, tmp_path: Path, gather) -> None:
