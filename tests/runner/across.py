@@ -3,8 +3,9 @@
     python across.py '[{"of": "tokens", "backend": "sycl"}, {"of": "logits", "backend": "torch", "dtype": "bfloat16"}]'
 
 prints a line of JSON for each: ``sha256``, ``preempted`` and ``facts`` of the tokens of ``WORK``, or ``logits`` (steps, rows,
-vocabulary) on tokens that are given and not chosen, so that a small difference stays one. ``level`` looks on meanwhile
-and leaves its files in ``folder``.
+vocabulary) on tokens that are given and not chosen, so that a small difference stays one; and whether IPEX is imported
+by then. ``level`` looks on meanwhile and leaves its files in ``folder``. With ``late``, blocks on SYCL's copy queue come
+late: ``ordered`` or ``unordered``, see ``sycl_orders``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ SYCL = ROOT / ".venv/sycl-2025.3/bin/python"
 PROMPT, FORCED, ROWS = 6, 12, 3
 _WANTED = {
     "of": "tokens", "level": "off", "folder": None, "blocks": None, "backend": "torch", "theta": TINY.rope_theta,
+    "late": None,
 }  # fmt: skip
 
 
@@ -100,13 +102,25 @@ FLOAT32 = tolerance(
 
 
 def one(
-    of: str, backend: str, level: str, folder: str | None, blocks: int | None, theta: float, **levers: Any
+    of: str,
+    backend: str,
+    level: str = "off",
+    folder: str | None = None,
+    blocks: int | None = None,
+    theta: float = TINY.rope_theta,
+    late: str | None = None,
+    **levers: Any,
 ) -> dict[str, Any]:
     sizes = cache(blocks=blocks)
     asked = Levers(**levers)
     computes = backends.make(backend, "cpu", replace(TINY, rope_theta=theta), sizes, asked, 0)
+    if late is not None:
+        import sycl_orders
+
+        sycl_orders.hold_fetches(computes, ordered=late == "ordered")
+    imported = "intel_extension_for_pytorch" in sys.modules
     if of == "logits":
-        return {"logits": forced(computes, sizes, asked.prefetch)}
+        return {"logits": forced(computes, sizes, asked.prefetch), "ipex imported": imported}
     record.set_level(level, folder)
     engine = Engine(computes, TINY.layers, sizes, run.Sink(), record, prefetch=asked.prefetch)
     run.alone(engine, WORK)

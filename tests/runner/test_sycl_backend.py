@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from across import FLOAT32, SYCL, made, rms
+from across import FLOAT32, SYCL, made, one, rms
 from bundles import ask, read_in
 from capturing import environment, words
 from engines import TINY, WORK, cache, torch_tokens
@@ -39,6 +39,8 @@ def sycl(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "logits",
         "logits on demand",
         "logits, other angles",
+        "logits, blocks late",
+        "logits, blocks late and not waited for",
     )
     wanted = (
         {},
@@ -47,6 +49,8 @@ def sycl(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         {"of": "logits"},
         {"of": "logits", "prefetch": False},
         {"of": "logits", "theta": 10_000.0},
+        {"of": "logits", "late": "ordered", "prefetch": False},
+        {"of": "logits", "late": "unordered", "prefetch": False},
     )
     found = made(SYCL, *({"backend": "sycl", **one} for one in wanted))
     return {**dict(zip(names, found, strict=True)), "folder": folder}
@@ -68,13 +72,20 @@ def test_tokens_do_not_depend_on_prefetch_preemption_or_level(sycl: dict[str, An
 
 
 def test_logits_on_forced_tokens_are_within_what_rounding_does(sycl: dict[str, Any]) -> None:
-    (torch,) = made(sys.executable, {"of": "logits"})
-    expected = np.array(torch["logits"])
+    expected = np.array(one("logits", "torch")["logits"])
     found = np.array(sycl["logits"]["logits"])
     assert rms(found - expected) < FLOAT32 * rms(expected)
     assert np.array_equal(found, sycl["logits on demand"]["logits"])
     # What is no rounding is far outside.
     assert rms(np.array(sycl["logits, other angles"]["logits"]) - expected) > 1_000 * FLOAT32 * rms(expected)
+
+
+def test_attention_waits_for_blocks_that_come_late(sycl: dict[str, Any]) -> None:
+    assert np.array_equal(sycl["logits, blocks late"]["logits"], sycl["logits"]["logits"])
+    # Else it is the test that sees nothing.
+    assert not np.array_equal(
+        sycl["logits, blocks late and not waited for"]["logits"], sycl["logits"]["logits"]
+    )
 
 
 def test_facts_say_what_computed(sycl: dict[str, Any]) -> None:
@@ -106,28 +117,31 @@ def test_without_dpctl_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "\n" not in str(refused.value)
 
 
-def engine(tmp_path: Path, level: str, *options: str, timing: str) -> tuple[Path, dict[str, Any]]:
-    """A capture of a small run, and what the engine printed."""
+@pytest.fixture(scope="module")
+def edge(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str, Any]]:
+    """A capture of a small run with timing events, read in: its bundle, the store, and what the engine printed."""
+    build_shim()
+    folder = tmp_path_factory.mktemp("edge")
     command = [
         SYCL, "-m", "akvsite.runner", "--backend", "sycl", "--no-client", "--requests", "2", "--concurrency", "2",
         "--prompt-tokens", "6", "--output-tokens", "4", "--warm-up-steps", "0", "--exact", "--json",
-        "--block-tokens", str(BLOCK_TOKENS), *options,
+        "--block-tokens", str(BLOCK_TOKENS), "--device-records", "events",
     ]  # fmt: skip
     done = subprocess.run(
-        words(tmp_path, "run", "--level", level, "--timing", timing, "--runtime", "ur", command=command),
+        words(folder, "run", "--level", "edge", "--timing", "on", "--runtime", "ur", command=command),
         env=environment(AKVSITE_SHIM=str(LIBRARY.parent)), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    counts: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
-    return tmp_path / "run", counts
+    store = folder / "akvsite.db"
+    read_in(store, folder / "run")
+    return folder / "run", store, json.loads(done.stdout.splitlines()[0])
 
 
-def test_under_the_shim_calls_are_seen_and_kernels_have_device_times(tmp_path: Path) -> None:
-    build_shim()
-    bundle, counts = engine(tmp_path, "edge", timing="on")
+def test_under_the_shim_calls_are_seen_and_kernels_have_device_times(
+    edge: tuple[Path, Path, dict[str, Any]],
+) -> None:
+    _, store, counts = edge
     assert counts["requests"] == 2 and counts["tokens"] == 8
-    store = tmp_path / "akvsite.db"
-    read_in(store, bundle)
     (launches,) = ask(
         store, "SELECT count(*) AS n FROM level4_edge WHERE name = 'urEnqueueKernelLaunch' AND result = 0"
     )
@@ -148,16 +162,17 @@ def test_under_the_shim_calls_are_seen_and_kernels_have_device_times(tmp_path: P
     assert fetched["n"] == 2 * TINY.layers * counts["decode_steps"]
 
 
-def test_timing_events_give_the_stretch_of_each_step_on_both_queues(tmp_path: Path) -> None:
-    bundle, counts = engine(tmp_path, "device", "--device-records", "events", timing="on")
+def test_timing_events_give_the_stretch_of_each_step_on_both_queues(
+    edge: tuple[Path, Path, dict[str, Any]],
+) -> None:
+    bundle, store, counts = edge
     (log,) = (bundle / "probe").iterdir()
     with scan.open_log(log) as opened:
         assert opened.header.closed
-    store = tmp_path / "akvsite.db"
-    read_in(store, bundle)
     (spans,) = ask(
         store,
-        "SELECT count(*) AS n, sum(end_ns > start_ns) AS long, count(DISTINCT queue) AS queues FROM level3_device",
+        "SELECT count(*) AS n, sum(end_ns > start_ns) AS long, count(DISTINCT queue) AS queues FROM level3_device "
+        "WHERE kind = 'span'",
     )
     steps = counts["decode_steps"] + counts["prefill_steps"]
     assert spans["n"] == 2 * steps and spans["queues"] == 2 and spans["long"] > steps
