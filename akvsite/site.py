@@ -12,6 +12,7 @@ import inspect
 import os
 import pkgutil
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -63,13 +64,15 @@ class SiteDesk:
         self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
     ) -> list[Record]:
         sql, values = self._query(question, order, limit, where)
-        return self._store.rows(sql, values)
+        with _summed(question, where):
+            return self._store.rows(sql, values)
 
     def columns(
         self, question: str, /, *, order: str = "", **where: object
     ) -> dict[str, np.ndarray[Any, Any]]:
         sql, values = self._query(question, order, None, where)
-        return self._store.columns(sql, values)
+        with _summed(question, where):
+            return self._store.columns(sql, values)
 
     def _query(
         self, question: str, order: str, limit: int | None, where: dict[str, object]
@@ -119,6 +122,18 @@ class SiteDesk:
                 and function.__doc__
             },
         }
+
+
+@contextmanager
+def _summed(question: str, where: dict[str, object]) -> Iterator[None]:
+    """SQLite refuses a sum beyond 64 bits; in a capture, such times are damage."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "integer overflow" not in str(error):
+            raise
+        of = ", ".join(f"{name} {value}" for name, value in where.items()) or "all runs"
+        raise BadInput(f"question {question}", f"a sum of {of} does not fit in 64 bits") from error
 
 
 def page_modules() -> Iterator[Any]:

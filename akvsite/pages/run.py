@@ -10,6 +10,7 @@ from akvsite.pages._html import captured, items, link, number_of, stamp, table, 
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, Run, load
 from akvsite.pages._stamps import stamps
+from akvsite.tables import LEVELS
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -102,7 +103,10 @@ def _establishes(run: Run) -> Iterator[str]:
         yield f"It has runtime calls and no device records{text(launches)}: what the device did is unknown, not idle."
     for level, count, question in _ABSENT:
         if not listed[count]:
-            yield f"{question} is not known: level {level} would add {text(ADDS[level])}."
+            if LEVELS.index(listed["level"]) < LEVELS.index(level):
+                yield f"{question} is not known: level {level} would add {text(ADDS[level])}."
+            else:
+                yield f"{question} is not known: level {level} adds {text(ADDS[level])}, and its files hold none."
     if listed["quarantined"]:
         yield f"{text(number_of(listed['quarantined'], 'record'))} could not be used; see Records."
     several = run.desk.ask("comparison_list", run=run.name, order="comparison")
@@ -119,7 +123,11 @@ def _cut_off(run: Run) -> Iterator[str]:
         yield f"It was ended by a signal, {text(signal)}: what was recorded before it is here."
     elif "no:" in facts.get(NORMAL_EXIT, ""):
         yield "A process of it never reached its normal exit: a signal or _exit ended it, or it still ran. What was recorded before is here."
-    opened = run.desk.ask("step_time", run_id=run.id, nested=0, end_ns=None, order="start_ns,step_id")
+    opened = [
+        step
+        for step in run.desk.ask("step_time", run_id=run.id, nested=0, end_ns=None, order="start_ns,step_id")
+        if step["start_ns"] is not None
+    ]
     if opened:
         yield f"{text(number_of(len(opened), 'step has', 'steps have'))} a beginning and no end (the last is {text(opened[-1]['name'])}): no duration, and in no number."
 

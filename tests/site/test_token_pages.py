@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import words
-from bundles import read_in
+from bundles import read_in, write_capture
 from probe_logs import ProbeLog
 
 from akvsite import site
+from akvsite.errors import BadInput
 from akvsite.pages import run
 from akvsite.store import Store
 
@@ -129,3 +130,26 @@ def test_a_process_that_never_ended_is_said_to_be_one(page: Page) -> None:
 
 def test_a_process_that_ended_is_not(page: Page) -> None:
     assert "never reached its normal exit" not in page(engine=engine(3))
+
+
+def test_times_that_cannot_be_are_no_step_without_an_end(page: Page) -> None:
+    log = ProbeLog()
+    log.step(1, 2**63, 2**64 - 1)
+    log.step(2, 1_000, 1_400)
+    text = page("host", probe=log)
+    assert "a beginning and no end" not in text
+    assert (
+        "Where the time inside a step went on the host is not known: level host adds the host's regions and "
+        "layer windows inside each step, and its files hold none." in text
+    )
+    assert "What ran on a device is not known: level device would add" in text
+
+
+def test_a_sum_beyond_64_bits_is_one_line_and_says_of_which_run(tmp_path: Path) -> None:
+    pieces = [{"request": "r", "number": n, "tokens": 2**62, "client_ns": 5} for n in range(2)]
+    client = [{"name": "r", "start_ns": 1, "end_ns": 9, "zero": "capture", "ok": 1}]
+    store = tmp_path / "akvsite.db"
+    read_in(store, write_capture(tmp_path / "run", {"token": pieces, "request": client}))
+    refused = "^question request_time: a sum of run_id 1 does not fit in 64 bits$"
+    with Store.open(store) as opened, pytest.raises(BadInput, match=refused):
+        list(run.write(site.SiteDesk(opened, lambda name, content: None)))

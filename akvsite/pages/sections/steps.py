@@ -36,7 +36,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
     notes: tuple[str, ...] = (f"{declared} · boundaries drawn by: {columns['source'][mask][0]}",)
     if not whole.all():
         notes += (
-            f"{number_of(int(np.count_nonzero(~whole)), 'step has', 'steps have')} no end: no duration",
+            f"{number_of(int(np.count_nonzero(~whole)), 'step has', 'steps have')} no end, or no time that can be used: no duration",
         )
     headline = numbers[:2]
     samples = [None if d is None or d != d else int(d) for d in durations.tolist()]
