@@ -26,7 +26,7 @@ test: ## install everything and run every check and every test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 calibration: ## how often the bands really hold: the whole grid, minutes; kept for the Method page
 	@scripts/setup.sh test

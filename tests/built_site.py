@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,11 @@ import looked_at
 ROOT = Path(__file__).parents[1]
 
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
+
+#: Captures that a site has which is built once, and one that is built many times has not. Comparisons of those that are
+#: left out are left out with them.
+OF_THE_ENGINE = ("runner-sycl-device", "runner-h200-probe")
+LARGE = ("h200-edge-decode", "h200-edge-graph", "sycl-cpu-edge")
 
 #: A claim that has been withdrawn: what it stands on must carry the stamp.
 RETRACTED_RUN = "h200-decode-off-a0"
@@ -117,8 +123,8 @@ def vllm_result() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def made(folder: Path) -> Path:
-    """The project, its store and its site; ``folder/site`` holds the HTML."""
+def made(folder: Path, *, light: bool = False) -> Path:
+    """The project, its store and its site; ``folder/site`` holds the HTML. ``light``: without the larger captures."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = folder / "site_src"
@@ -126,7 +132,7 @@ def made(folder: Path) -> Path:
     for page in ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md"):
         shutil.copy(ROOT / "site_src" / page, source)
     shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
-    shutil.copytree(ROOT / "captures", folder / "captures")
+    shutil.copytree(ROOT / "captures", folder / "captures", ignore=partial(_left_out, light))
     _notes(folder / "captures")
     looked_at.experiment(folder / "captures/probe-made-up")
     looked_at.run(folder / "captures/looked-at", "edge")
@@ -143,6 +149,18 @@ def made(folder: Path) -> Path:
     run(folder, "exclude", "two-devices", "--because", "a second job ran")
     run(folder, "build")
     return folder
+
+
+def _left_out(light: bool, folder: str, names: list[str]) -> set[str]:
+    """Of the reference engine a few captures stand for all, which the README's test builds."""
+    if Path(folder).name not in ("captures", "comparisons"):
+        return set()
+    kept = () if light else OF_THE_ENGINE
+    return {
+        name
+        for name in names
+        if (name.startswith("runner-") and name not in kept) or (light and name in LARGE)
+    }
 
 
 def _notes(captures: Path) -> None:

@@ -21,6 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write expected values anew from what comes out")
 
 
+#: Files of minutes: where two processes share the tests file by file, they begin first, or one would be left waiting.
+LONG = ("test_readme.py", "test_real_site.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 @pytest.fixture
 def bless(request: pytest.FixtureRequest) -> bool:
     """Whether expected values are written anew: ``pytest --bless``; the difference belongs into the review."""

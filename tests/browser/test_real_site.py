@@ -22,7 +22,7 @@ KINDS = (
     "runs/h200-overlap-control", "runs/h200-decode-off-a0", "runs/cpu-torch-profiler", "runs/hostile-names", "runs/metadata-only",
     "runs/launches-unseen", "runs/two-devices", "runs/kernel-before-launch", "runs/serving", "runs/cut-short",
     "edge", "experiments", "experiments/tracer-sycl-cpu", "runs/h200-edge-graph", "runs/sycl-cpu-edge",
-    "experiments/probe-made-up", "runs/looked-at",
+    "experiments/probe-made-up", "runs/looked-at", "experiments/runner-h200-probe", "runs/runner-sycl-device",
 )  # fmt: skip
 PLAIN = "publish"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import re
 import math
 import subprocess
 import sys
@@ -230,6 +231,7 @@ def test_a_capture_of_the_engine_states_its_workload(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     declared = load(tmp_path / "a")
     said = {f.key: f.value for f in declared.facts if f.part == "contract"}
+    assert re.fullmatch(r"sha256 [0-9a-f]{64}", said.pop("output_hash"))
     assert said == {
         "batch": "4", "engine.backend": "torch", "engine.device": "cpu", "engine.model": "tiny", "engine.layers": "1", "engine.requests": "1", "engine.no_client": "yes",
     }  # fmt: skip

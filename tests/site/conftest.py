@@ -8,5 +8,5 @@ import pytest
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The committed captures and made-up ones, ingested and built once."""
-    return built_site.made(tmp_path_factory.mktemp("project") / "checkout")
+    """Committed captures and made-up ones, ingested and built once."""
+    return built_site.made(tmp_path_factory.mktemp("project") / "checkout", light=True)
