@@ -227,16 +227,14 @@ NESTED_STATEMENT = """
 #: alone saw none of the first: where the engine's own steps of that process have the same number, theirs is the place.
 _PLACES = """
     WITH own AS (
-        SELECT s.id, s.source, s.number, p.pid,
+        SELECT s.id, s.process_id, s.source, s.warm_up, s.number, p.pid, s.source IN ('probe', 'engine counter') AS engine,
                row_number() OVER (PARTITION BY s.process_id, s.source ORDER BY s.start_ns IS NULL, s.start_ns, s.id) AS place
         FROM step s JOIN process p ON p.id = s.process_id
         WHERE s.run_id = :run AND s.nested = 0),
-    engine AS (
-        SELECT pid, number, min(place) AS place FROM own
-        WHERE source IN ('probe', 'engine counter') AND number IS NOT NULL GROUP BY pid, number),
     places AS (
-        SELECT o.id, CASE WHEN o.source IN ('probe', 'engine counter') THEN o.place ELSE coalesce(e.place, o.place) END AS place
-        FROM own o LEFT JOIN engine e ON e.pid = o.pid AND e.number = o.number)
+        SELECT id, process_id, source, warm_up, CASE WHEN engine THEN place ELSE coalesce(
+            min(CASE WHEN engine AND number IS NOT NULL THEN place END) OVER (PARTITION BY pid, number), place) END AS place
+        FROM own)
     """
 
 #: The declared number of steps is cut from the start of each process; never a number chosen from the data.
@@ -249,9 +247,7 @@ WARM_UP_STATEMENT = (
 UNDECLARED_WARM_UP_QUERY = (
     _PLACES
     + """
-    SELECT id, place, warm_up, marked FROM (
-        SELECT s.id, l.place, s.warm_up, sum(s.warm_up) OVER (PARTITION BY s.process_id, s.source) AS marked
-        FROM places l JOIN step s ON s.id = l.id)
+    SELECT id, place, warm_up, sum(warm_up) OVER (PARTITION BY process_id, source) AS marked FROM places
     ORDER BY marked = 0, warm_up = (place <= :cut), id LIMIT 1
     """
 )
