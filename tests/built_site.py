@@ -19,6 +19,9 @@ import looked_at
 
 ROOT = Path(__file__).parents[1]
 
+#: Pages that are written by hand.
+PAGES = ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md")
+
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
 
 #: Captures that a site has which is built once, and one that is built many times has not. Comparisons of those that are
@@ -129,7 +132,7 @@ def made(folder: Path, *, light: bool = False) -> Path:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = folder / "site_src"
     source.mkdir()
-    for page in ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md"):
+    for page in PAGES:
         shutil.copy(ROOT / "site_src" / page, source)
     shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
     shutil.copytree(ROOT / "captures", folder / "captures", ignore=partial(_left_out, light))

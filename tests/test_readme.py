@@ -40,7 +40,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "mkdocs.yml", folder)
     shutil.copytree(ROOT / "captures", folder / "captures")
     (folder / "site_src").mkdir()
-    for page in ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md"):
+    for page in built_site.PAGES:
         shutil.copy(ROOT / "site_src" / page, folder / "site_src")
     shutil.copytree(ROOT / "site_src" / "assets", folder / "site_src" / "assets")
     for rank, name in enumerate(("my_trace", "rank0", "rank1")):

@@ -223,11 +223,14 @@ NESTED_STATEMENT = """
     WHERE n.id = step.id
     """
 
+#: Who draws an engine's steps itself, in the words of ``step.source``.
+ENGINE_SOURCES = "('probe', 'engine counter')"
+
 #: The place of each step (``id``) among those of its process and source, from 1. A profiler that was on in chosen steps
 #: alone saw none of the first: where the engine's own steps of that process have the same number, theirs is the place.
-_PLACES = """
+_PLACES = f"""
     WITH own AS (
-        SELECT s.id, s.process_id, s.source, s.warm_up, s.number, p.pid, s.source IN ('probe', 'engine counter') AS engine,
+        SELECT s.id, s.process_id, s.source, s.warm_up, s.number, p.pid, s.source IN {ENGINE_SOURCES} AS engine,
                row_number() OVER (PARTITION BY s.process_id, s.source ORDER BY s.start_ns IS NULL, s.start_ns, s.id) AS place
         FROM step s JOIN process p ON p.id = s.process_id
         WHERE s.run_id = :run AND s.nested = 0),

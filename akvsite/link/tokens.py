@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from akvsite.link import STEP_TABLES, Ids, Mask
+from akvsite.link import ENGINE_SOURCES, STEP_TABLES, Ids, Mask
 from akvsite.link.device_lanes import NONE, WORK
 
 #: Processes of a run that drew no steps, and the one other file of the same process that did: the probe's.
-STEPS_FROM_QUERY = """
+STEPS_FROM_QUERY = f"""
     SELECT p.id AS process, min(o.id) AS of FROM process p
     JOIN process o ON o.run_id = p.run_id AND o.pid = p.pid AND o.id <> p.id AND (o.rank IS p.rank OR o.rank IS NULL OR p.rank IS NULL)
     WHERE p.run_id = :run AND p.pid <> 'unknown'
       AND NOT EXISTS (SELECT 1 FROM step s WHERE s.run_id = :run AND s.process_id = p.id)
-      AND EXISTS (SELECT 1 FROM step s WHERE s.run_id = :run AND s.process_id = o.id AND s.source IN ('probe', 'engine counter'))
+      AND EXISTS (SELECT 1 FROM step s WHERE s.run_id = :run AND s.process_id = o.id AND s.source IN {ENGINE_SOURCES})
     GROUP BY p.id HAVING count(DISTINCT o.id) = 1
     """
 STEPS_FROM_STATEMENTS: tuple[str, ...] = tuple(
