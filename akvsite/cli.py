@@ -492,8 +492,12 @@ def experiment(
     ] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks in which every treatment is run once.")] = 10,
     iterations: Annotated[
-        int, typer.Option("--iterations", help="Iterations of the loop, or measured steps, in each run.")
-    ] = 20_000,
+        int | None,
+        typer.Option("--iterations", help="Iterations of the loop, or measured steps, in each run.", min=1),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="Where it computes: cuda, xpu, sycl or cpu.")
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Makes the order; drawn where not given.")
     ] = None,
@@ -507,7 +511,9 @@ def experiment(
     """Carry out a designed set of runs, a fresh process each. Broken off, the same command goes on where it was."""
     from akvsite import experiments
 
-    plan = experiments.Plan(pairs, iterations, seed, out, name, host, host_role, note, tuple(arguments or ()))
+    plan = experiments.Plan(
+        pairs, iterations or 0, seed, out, name, host, host_role, note, tuple(arguments or ()), device
+    )
     done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
     _clear()
     if json:

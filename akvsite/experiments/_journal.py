@@ -28,6 +28,7 @@ class Planned(TypedDict):
     started: str
     shared: dict[str, Any]
     arguments: NotRequired[list[str]]
+    device: NotRequired[str]
 
 
 _FIRST = table_of(
@@ -37,7 +38,7 @@ _FIRST = table_of(
                 "experiment": words, "blocks": natural, "iterations": natural, "seed": whole,
                 "order": list_of(list_of(words)), "started": words, "shared": facts,
             },
-            {"arguments": list_of(words)},
+            {"arguments": list_of(words), "device": words},
         )
     }
 )  # fmt: skip

@@ -28,10 +28,14 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for on the command line; ``seed`` None: drawn, or that of the experiment that is gone on with."""
+    """What is asked for on the command line.
+
+    ``iterations`` 0: as many as the experiment makes by itself. ``seed`` None: drawn, or that of the experiment that is
+    gone on with.
+    """
 
     blocks: int = 10
-    iterations: int = 20_000
+    iterations: int = 0
     seed: int | None = None
     out: Path = Path("captures")
     name: str | None = None
@@ -40,6 +44,8 @@ class Plan:
     note: str | None = None
     #: What stands behind ``--`` on the command line: for the program that the experiment runs.
     arguments: tuple[str, ...] = ()
+    #: Where that program computes, in the experiment's words: ``cuda``, ``xpu``, ``sycl``, ``cpu``; None: its own choice.
+    device: str | None = None
 
 
 class Experiment(Protocol):
@@ -51,6 +57,8 @@ class Experiment(Protocol):
     #: Who runs: what stands in the column ``engine``.
     ENGINE: str
     TREATMENTS: tuple[str, ...]
+    #: Iterations of each run where the plan asks for none.
+    ITERATIONS: int
     #: What must be the same in a run that these numbers are to say something about, beside iterations.
     CONTRACT: Facts
 
@@ -122,8 +130,9 @@ def carry_out(
     if not RUN_NAME.fullmatch(name):
         raise BadInput("--name", f"{name!r}: lower-case letters, digits, '.', '_' and '-'")
     check_host(plan.host, plan.role)
-    if plan.blocks < 1 or plan.iterations < 1:
+    if plan.blocks < 1 or plan.iterations < 0:
         raise BadInput("--pairs and --iterations", "are numbers from 1")
+    plan = replace(plan, iterations=plan.iterations or experiment.ITERATIONS)
     experiment = experiment.of(plan)
     if os.path.lexists(place):
         raise BadInput(place, "is there already; give another --name")
@@ -155,7 +164,7 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
 
     Raises ``BadInput`` where it is another one or damaged.
     """
-    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations}
+    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations, "device": plan.device}
     found = journal.plan
     if found is None:
         shared = experiment.prepare(plan, environment)
@@ -166,6 +175,8 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
             experiment=experiment.NAME, blocks=plan.blocks, iterations=plan.iterations,
             seed=seed, order=order, started=started, shared=shared, arguments=list(plan.arguments),
         )  # fmt: skip
+        if plan.device:
+            found["device"] = plan.device
         journal.begin(found)
         return found
     was = {**found, "arguments": shlex.join(found.get("arguments", []))}

@@ -75,6 +75,7 @@ class Probe:
     NAME = "probe"
     ABOUT = "decode steps of the reference engine: what each capture level adds"
     ENGINE = reference.ENGINE
+    ITERATIONS = 1_000
 
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         self.arguments = tuple(arguments)

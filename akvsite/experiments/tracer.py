@@ -63,6 +63,7 @@ class Tracer:
     LEVEL = "edge"
     ENGINE = "dpctl micro-loop on the SYCL CPU device"
     TREATMENTS = (NOTHING, SHIM, VENDOR, SILENT, TEXT)
+    ITERATIONS = 20_000
     CONTRACT: ClassVar[Facts] = {}
 
     def of(self, plan: Plan) -> Tracer:

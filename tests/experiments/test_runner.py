@@ -32,6 +32,7 @@ class Counting:
 
     NAME, ABOUT, LEVEL, ENGINE = "counting", "counts its runs", "edge", "none"
     TREATMENTS = ("plain", "other", "third")
+    ITERATIONS = 3
     CONTRACT: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, breaks_at: int | None = None) -> None:
