@@ -59,3 +59,47 @@ def run(folder: Path, level: str, *, contract: str = CONTRACT, host: str = "benc
     """A run of that engine: 210 decode steps at a level."""
     of_engine = steps(STEPS, STEP_NS[level])
     return write_capture(folder, {"step": of_engine}, level=level, host=host, top=ENGINE, more=contract)
+
+
+def twice(
+    folder: Path,
+    *,
+    blocks: int = BLOCKS,
+    count: int = STEPS,
+    started: str = "2026-11-30T10:00:00+00:00",
+    outputs: str = "the same tokens in all 16 runs",
+    host: str = "bench",
+    level: str = "off",
+    noise: float = 0.002,
+) -> Path:
+    """An A/A experiment of an engine (``count`` steps a run) or, with no steps, of a command timed as a whole."""
+    order = [("A", "A again")[:: 1 if n % 2 == 0 else -1] for n in range(blocks)]
+    trials: list[dict[str, Any]] = []
+    lines = []
+    for block, names in enumerate(order):
+        for treatment in names:
+            process = len(lines)
+            long = 2_000_000 * (1 + noise * Random(process).random())
+            trials += [
+                {
+                    "process": process, "arm": arm, "treatment": treatment, "repeat": block, "number": n,
+                    "duration_ns": round(ns),
+                }
+                for arm, times in (
+                    ("decode step", [long * (1 + 0.02 * (n * 13 % 17) / 17) for n in range(count)]),
+                    ("command", [1000 * long]),
+                )
+                for n, ns in enumerate(times)
+            ]  # fmt: skip
+            lines.append(
+                f'{process:03} = "{treatment}, block {block}: load 0.{process:02} before, 0.5 after"'
+            )
+    said = " | ".join(", ".join(block) for block in order)
+    more = (
+        f'{CONTRACT}requests = "160"\n'
+        f'[capture]\nexperiment = "aa"\ndesign = "blocks, mirrored"\nblocks = {blocks}\nseed = 7\norder = "{said}"\n'
+        f'outputs = "{outputs}"\n[capture.shared]\nwarm_up_steps = 100\nmeasured_steps = {count}\n'
+        'steps = "the engine\'s own times"\n[capture.runs]\n' + "\n".join(lines)
+    )
+    top = f'{ENGINE}\nstarted = "{started}"\nclock = "host only"'
+    return write_capture(folder, {"trial": trials}, level=level, host=host, top=top, more=more)

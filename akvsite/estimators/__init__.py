@@ -26,6 +26,7 @@ from akvsite.estimators.looking import (
     added_time,
     effect_of_looking,
     growth,
+    one_pair,
     plain_time,
     step_at_level,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "mean",
     "mean_rows",
     "median_run",
+    "one_pair",
     "over_runs",
     "overlap_triples",
     "paired_steps",

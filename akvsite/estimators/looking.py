@@ -89,7 +89,10 @@ def growth(
 
 @dataclass(frozen=True)
 class LevelRun:
-    """One run of an engine at a capture level, in a fresh process: its measured ``steps`` as two numbers, ns."""
+    """One run in a fresh process, at a capture level or under another treatment: its measured ``steps`` as two numbers, ns.
+
+    Of a command that is timed as a whole both are that time, and ``steps`` is 1.
+    """
 
     level: str
     block: int
@@ -103,11 +106,14 @@ def step_at_level(runs: Iterable[LevelRun], level: str, statistic: Statistic) ->
     return over_runs([_of(run, statistic) for run in runs if run.level == level], unit="ns")
 
 
-def effect_of_looking(runs: Sequence[LevelRun], plain: str, level: str, statistic: Statistic) -> Estimate:
+def effect_of_looking(
+    runs: Sequence[LevelRun], plain: str, level: str, statistic: Statistic, *, fewest: int = FEWEST_SAMPLES
+) -> Estimate:
     """What a level adds to a step, in per cent of the step at level ``plain``: t on log differences of pairs of one block.
 
-    ``runs`` are in the order in which they were run. No band below 8 pairs, or where a run has less than 200 steps.
-    Assumes what ``ratio_of_paired_runs`` does, and is refused where it is.
+    ``runs`` are in the order in which they were run. No band below 8 pairs, or where a run has less than ``fewest``
+    steps: 200, and 1 for a command that is timed as a whole. Assumes what ``ratio_of_paired_runs`` does, and is refused
+    where it is.
     """
     first, second = (
         {run.block: _of(run, statistic) for run in runs if run.level == name} for name in (plain, level)
@@ -123,8 +129,8 @@ def effect_of_looking(runs: Sequence[LevelRun], plain: str, level: str, statisti
     why = ratio.refusal
     if len(blocks) < FEWEST_PAIRS:
         why = f"{len(blocks)} {'pair' if len(blocks) == 1 else 'pairs'} < {FEWEST_PAIRS}"
-    elif steps < FEWEST_SAMPLES:
-        why = f"{steps} steps a run < {FEWEST_SAMPLES}"
+    elif steps < fewest:
+        why = f"{steps} steps a run < {fewest}"
     made = replace(
         ratio,
         value=None if ratio.value is None else _per_cent(ratio.value),
@@ -136,6 +142,35 @@ def effect_of_looking(runs: Sequence[LevelRun], plain: str, level: str, statisti
         refusal=why,
     )
     return replace(made, scope="", assumes="") if why else made
+
+
+def one_pair(effect: Estimate) -> Estimate:
+    """What one more pair of the same kind may differ by, in per cent: its value the median pair of ``effect``.
+
+    The band holds the pairs from least to most. Where pairs are exchangeable, the next of k + 1 lies outside the k before
+    it with probability 2 / (k + 1), whatever their distribution (order statistics; David and Nagaraja, "Order
+    Statistics", 3rd edition, 2003, section 7.3): the confidence is (k - 1) / (k + 1), 77.7 % for 8 pairs. No band below
+    2 pairs.
+    """
+    pairs = sorted(effect.dots)
+    if not pairs:
+        return unknown(effect.refusal or "no pairs", "%")
+    k = len(pairs)
+    made = Estimate(
+        float(np.median(pairs)), None, None, k, "%", "a single pair, least to most, distribution-free",
+        refusal="1 pair has no range", dots=effect.dots,
+    )  # fmt: skip
+    if k < 2:
+        return made
+    return replace(
+        made,
+        low=pairs[0],
+        high=pairs[-1],
+        refusal="",
+        scope="one more pair",
+        assumes="pairs exchangeable",
+        confidence=(k - 1) / (k + 1),
+    )
 
 
 def _of(run: LevelRun, statistic: Statistic) -> float:

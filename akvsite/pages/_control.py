@@ -9,15 +9,17 @@ from akvsite.estimators import LevelRun
 from akvsite.pages import Desk
 
 OFF, DEVICE = "off", "device"
+#: What is timed of a run: each of its decode steps, or the whole process by the wall clock.
+STEP, COMMAND = "decode step", "command"
 #: The experiment's own words for what looked at the device at that level.
 _DEVICE_FACT = "shared.device_looked_at_by"
 
 
-def level_runs(desk: Desk, experiment_id: int) -> list[LevelRun]:
-    """The runs of a probe experiment in the order in which they were run."""
+def level_runs(desk: Desk, experiment_id: int, arm: str = STEP) -> list[LevelRun]:
+    """The runs of an experiment in the order in which they were run: their steps, or the command as a whole."""
     return [
         LevelRun(row["treatment"], row["block"], row["steps"], row["median_ns"], row["mean_ns"])
-        for row in desk.ask("looking_run", run_id=experiment_id, order="process_id")
+        for row in desk.ask("looking_run", run_id=experiment_id, arm=arm, order="process_id")
     ]
 
 
