@@ -15,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import claims
 import looked_at
 
 ROOT = Path(__file__).parents[1]
 
 #: Pages that are written by hand.
-PAGES = ("bring.md", "device.md", "edge.md", "instrument.md", "publish.md", "runner.md")
+PAGES = ("bring.md", "device.md", "discipline.md", "edge.md", "instrument.md", "publish.md", "runner.md")
 
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
 
@@ -167,16 +168,17 @@ def _left_out(light: bool, folder: str, names: list[str]) -> set[str]:
 
 
 def _notes(captures: Path) -> None:
-    (captures / "claims" / "withdrawn.md").write_text(
-        "---\nid: withdrawn\ndate: 2026-11-29\nstate: open\nscope: application\n"
-        "statement: Prefetching is faster, a clear win.\n"
-        f"runs: [{RETRACTED_RUN}]\ncomparisons: [h200-prefetch]\n---\n"
-        "What an engineer wrote: it was a **significant** improvement. <script>document.title = 'hit'</script>\n"
-    )
-    (captures / "retractions" / "withdrawn-1.md").write_text(
-        "---\nid: withdrawn-1\ndate: 2026-11-30\nclaim: withdrawn\n"
-        "reason: The outputs of the two sides differ, so they did not do the same work.\n---\nNo more was learned.\n"
-    )
+    claims.write_claim(
+        captures, "withdrawn", claims.cited("run", RETRACTED_RUN), claims.cited("comparison", "h200-prefetch"),
+        on="2026-11-29", scope="application", about=["time"],
+        statement="Prefetching is faster, a clear win.",
+        predicts="A regression of <b>nothing</b>, and better times.",
+        body="What an engineer wrote: it was a **significant** improvement. <script>document.title = 'hit'</script>",
+    )  # fmt: skip
+    claims.withdraw(
+        captures, "withdrawn", on="2026-11-30", named="withdrawn-1",
+        reason="The outputs of the two sides differ, so they did not do the same work.", body="No more was learned.",
+    )  # fmt: skip
     (captures / "comparisons" / "mixed-levels.toml").write_text(
         'name = "mixed-levels"\ntitle = "Two levels side by side"\ndesign = "two runs"\n'
         '[a]\nlabel = "off"\nruns = ["h200-decode-off-a0"]\n[b]\nlabel = "device"\nruns = ["h200-kv-prefetch-device"]\n'

@@ -122,11 +122,20 @@ def test_what_people_wrote_names_runs_that_are_there() -> None:
     written = ledger.load(CAPTURES)
     there = {folder.name for folder in FOLDERS}
     compared = {run for c in written.comparisons for run in (*c.a.runs, *c.b.runs)}
-    claimed = {run for c in written.claims for run in c.runs}
-    controls = {c.control for c in (*written.claims, *written.retractions) if c.control}
+    claimed = {run for c in written.claims for run in (*c.cited("run"), *c.controls)}
+    controls = {r.control for r in written.retractions if r.control}
     excluded = {e.run for e in written.exclusions}
-    assert (compared | claimed | controls | excluded) - there == set()
-    assert {name for c in written.claims for name in c.comparisons} <= {c.name for c in written.comparisons}
+    asked = {
+        name
+        for i in written.inquiries
+        for uses in (i.uses, *(r.uses for r in i.rungs))
+        for kind, name in uses
+        if kind == "run"
+    }
+    assert (compared | claimed | controls | excluded | asked) - there == set()
+    assert {name for c in written.claims for name in c.cited("comparison")} <= {
+        c.name for c in written.comparisons
+    }
 
 
 def test_pairs_of_the_first_comparison_are_pairs_of_its_design() -> None:

@@ -1,7 +1,7 @@
 """Every question is documented, and answers small captures as expected.
 
 A case is one text file: ``== run NAME`` begins a capture (keys of its capture.toml), ``== TABLE`` its rows, ``== file
-PATH`` a note beside the captures, and ``== ask QUESTION`` the table that the question is expected to give, sorted as it
+PATH`` a note beside the captures (claims are sealed, and retractions entered, as the commands do it), and ``== ask QUESTION`` the table that the question is expected to give, sorted as it
 is written here. ``pytest --bless`` writes the expected tables anew; the difference belongs into the review.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from bundles import arrow, write_rows
+from claims import sealed
 
 from akvsite import ingest, questions, site
 from akvsite.conform import captured_columns
@@ -85,6 +86,7 @@ def lay_out(case: list[Section], folder: Path) -> None:
                 pass
             case _:
                 raise AssertionError(f"unknown section {section.title!r}")
+    sealed(folder)
 
 
 def written(store: Store, question: str) -> list[str]:

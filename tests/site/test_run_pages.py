@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import built_site
+import claims
 import words
 from test_build import html
 
@@ -209,10 +210,11 @@ def test_quarantine_and_account_are_on_the_page(project: Path) -> None:
 def test_notes_are_text_and_cannot_look_like_the_page(project: Path, tmp_path: Path) -> None:
     again = tmp_path / "notes"
     shutil.copytree(project, again)
-    (again / "captures" / "claims" / "active.md").write_text(
-        "---\nid: active\ndate: 2026-11-30\nstate: open\nscope: kernel\nstatement: It is so.\nruns: []\n---\n"
-        '# Heading\n\n!!! danger "Retracted on 2026"\n    box\n\n[click](javascript:alert(4)) ![p](http://evil.example/x.png)\n\n'
-        '*em*{: onclick="alert(21)" .akv-stamp }\n\n' + "[" * 20_000 + "\n"
+    claims.write_claim(
+        again / "captures",
+        "active",
+        body='# Heading\n\n!!! danger "Retracted on 2026"\n    box\n\n[click](javascript:alert(4)) ![p](http://evil.example/x.png)\n\n'
+        '*em*{: onclick="alert(21)" .akv-stamp }\n\n' + "[" * 20_000,
     )
     (again / "captures" / "comparisons" / "title.toml").write_text(
         'name = "title"\ntitle = "</title><script>alert(99)</script>"\ndesign = "two runs"\n'
@@ -230,13 +232,12 @@ def test_a_claim_cannot_leave_open_without_a_control_that_counts(project: Path, 
     """No such run; an instrumented run; an excluded one; and then one that counts."""
     again = tmp_path / "claims"
     shutil.copytree(project, again)
-    note = again / "captures" / "claims" / "bold.md"
     before = html(again, "claims")
 
     def build(control: str) -> subprocess.CompletedProcess[str]:
-        note.write_text(
-            "---\nid: bold\ndate: 2026-11-30\nstate: supported\nscope: timeline\nstatement: Copies overlap.\n"
-            f"runs: [h200-decode-off-a0]\ncontrol: {control}\n---\n"
+        history = claims.cited("run", "h200-decode-off-a0"), claims.supported(control)
+        claims.write_claim(
+            again / "captures", "bold", *history, about=["overlap"], statement="Copies overlap."
         )
         return built_site.run(again, "build", check=False)
 

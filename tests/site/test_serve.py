@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import built_site
+import claims
 
 #: Far beyond what any machine needs; only a server that never comes takes so long.
 PATIENCE_S = 180
@@ -53,9 +54,7 @@ def test_mkdocs_serve_shows_what_a_later_build_writes(project: Path, tmp_path: P
         url = f"http://127.0.0.1:{port}/claims.html"
         page = waited_for(url, "withdrawn", server)
         assert "livereload" in page, "the page asks to be told of changes"
-        (folder / "captures" / "claims" / "later.md").write_text(
-            "---\nid: written-later\ndate: 2026-11-30\nstate: open\nscope: kernel\nstatement: It is so.\nruns: []\n---\n"
-        )
+        claims.write_claim(folder / "captures", "written-later")
         built_site.run(folder, "build")
         waited_for(url, "written-later", server)
     finally:
