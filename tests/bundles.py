@@ -16,6 +16,25 @@ from akvsite.conform import captured_columns
 from akvsite.store import Store
 from akvsite.tables import TABLES
 
+#: What a statement of speed takes beside level off and a proof host, as TOML: the head of a capture.toml, and its tables.
+COMPLETE_TOP = 'engine = "toy"\ntiming_events = "off"\nwarm_up_steps = 0'
+COMPLETE = """
+[host.facts]
+cpus = 8
+[contract]
+workload = "decode"
+output_hash = "sha256 aa"
+[software]
+torch = "2.11.0"
+[device.gpu_0]
+name = "Card"
+[load.before]
+load_1_min = 0.1
+governor = "performance"
+[load.before.device]
+other_processes = 0
+"""
+
 Rows = Iterable[Mapping[str, Any]] | pa.Table
 
 

@@ -14,6 +14,8 @@ from akvsite.record.clean import Facts, Version
 from akvsite.record.host import read
 
 ASK_SECONDS = 20
+#: What a capture says where there is nothing to ask.
+NO_DEVICE = "no device that can be asked"
 _DRM = Path("/sys/class/drm")
 _INTEL = "0x8086"
 
@@ -71,7 +73,7 @@ def users(own: Collection[int] = ()) -> Users:
     if _intel_cards():
         count, unseen = _holders(own)
         return Users(count, said_by=f"open render nodes; {unseen} processes could not be looked into")
-    return Users(None, said_by="no device that can be asked")
+    return Users(None, said_by=NO_DEVICE)
 
 
 def users_facts(found: Users) -> Facts:

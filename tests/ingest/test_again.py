@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bundles import arrow, ask, dump, read_in, steps, write_capture
+from bundles import COMPLETE, COMPLETE_TOP, arrow, ask, dump, read_in, steps, write_capture
 
 from akvsite import ingest, readers
 from akvsite.errors import BadInput
@@ -185,8 +185,7 @@ def test_a_role_is_corrected_in_all_captures_together(store: Path, tmp_path: Pat
     folders = [write_capture(tmp_path / name, {"step": steps()}, role="dev") for name in "ab"]
     read_in(store, *folders)
     for name in "ab":
-        stated = {"top": 'timing_events = "off"', "more": '[contract]\nworkload = "decode"'}
-        write_capture(tmp_path / name, {"step": steps()}, role="proof", **stated)
+        write_capture(tmp_path / name, {"step": steps()}, role="proof", top=COMPLETE_TOP, more=COMPLETE)
     with pytest.raises(BadInput, match=r"host.role"):
         read_in(store, folders[0])
     read_in(store, *folders)

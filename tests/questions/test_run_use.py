@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from akvsite import ingest
+from akvsite import ingest, questions, readers
+from akvsite.ingest._captures import OFF
+from akvsite.record import device, quiet, software
 from akvsite.store import Store
-from akvsite.tables import LEVELS
+from akvsite.tables import CAPTURED, LEVELS, TABLES
 
-Key = tuple[int, str | None, int, bool, str, bool, str, str]
+Fact = tuple[str, str, str]
+Key = tuple[int, str | None, int, bool, str, str, str, str, str]
 
+#: The parts of a complete contract: what states each, and what is said where it is missing.
+PARTS: dict[str, tuple[list[Fact], str]] = {
+    "workload": ([("contract", "workload", "decode")], "its workload"),
+    "outputs": ([("contract", "output_hash", "sha256 aa")], "the hash of its outputs"),
+    "software": ([("software", "torch", "2.11.0")], "the versions of its software"),
+    "device": ([("device", "gpu_0.name", "Card")], "facts of its device"),
+    "load": ([("host", "cpus", "8"), ("load", "before.load_1_min", "0.1")], "the load a core before it"),
+    "warm-up": ([], "its warm-up"),
+    "engine": ([], "its engine"),
+}
+#: Which parts of the contract a run lacks: none, each by itself, or all.
+LACKING = ("", *PARTS, "all")
+#: What was going on beside the run, as its capture states it, and what is said of it.
+BESIDE: dict[str, tuple[list[Fact], str]] = {
+    "quiet": ([("load", "before.governor", "performance"), ("load", "before.device.other_processes", "0")], ""),
+    "nothing stated": ([], ""),
+    "busy": ([("load", "before.load_1_min", "0.81")], "the host was busy: load a core 0.101"),
+    "powersave": ([("load", "before.governor", "powersave")], "governor `powersave`"),
+    "two governors": ([("load", "before.governor", "performance, powersave")], "governor `performance, powersave`"),
+    "another process": ([("load", "before.device.other_processes", "1")], "other processes on its device: 1"),
+}  # fmt: skip
 #: Tools, and whether they look on while the run runs.
 TOOLS = {"": False, "time.perf_counter_ns": False, "torch profiler (Kineto)": True}
 #: Who drew the steps, and whether it looks on.
@@ -20,47 +46,75 @@ SOURCES = {
     "": False,
     "engine counter": False,
     "client": False,
+    "probe": True,
     "profiler step": True,
     "engine annotation": True,
 }
+SPEED: Key = (0, "proof", 1, False, "off", "", "quiet", "", "client")
 
-COMBINATIONS: list[Key] = list(
+COMBINATIONS: list[Key] = [
+    (level, role, declared, excluded, *rest)
+    for level, role, (declared, excluded), *rest in itertools.product(
+        range(len(LEVELS)), ("dev", "proof", "unknown", None), ((0, False), (1, False), (1, True)),
+        ("on", "off", "asis", "unknown"), ("", "all"), ("quiet", "busy"), TOOLS, SOURCES,
+    )
+] + list(
+    # What the contract lacks and what went on beside the run matter only where all else is as it should be; there every
+    # combination of them is made.
     itertools.product(
-        range(len(LEVELS)), ("dev", "proof", "unknown", None), (0, 1), (False, True),
-        ("on", "off", "asis", "unknown"), (False, True), TOOLS, SOURCES,
+        (0, 1), ("dev", "proof"), (1,), (False,), ("off", "asis"), LACKING, BESIDE, ("",), ("client", "probe")
     )
 )  # fmt: skip
 
 
-def make(store: Store, name: str, key: Key, hosts: dict[str, int]) -> dict[str, str]:
-    level, role, declared, excluded, timing, contract, tool, source = key
+def facts_of(key: Key) -> list[Fact]:
+    lacking, beside, tool = key[5:8]
+    stated: dict[tuple[str, str], str] = {("software", "tool"): "a profiler that was not on"}
+    for part, (facts, _) in PARTS.items():
+        if lacking not in (part, "all"):
+            stated |= {(f[0], f[1]): f[2] for f in facts}
+    # The load that is missing is not stated by what went on beside the run either.
+    extra = [f for f in BESIDE[beside][0] if not (f[1] == "before.load_1_min" and lacking in ("load", "all"))]
+    stated |= {(f[0], f[1]): f[2] for f in extra}
+    if tool:
+        stated["capture", "tool"] = tool
+    return [(part, key, value) for (part, key), value in stated.items()]
+
+
+def make(
+    store: Store, name: str, key: Key, hosts: dict[str, int], more: Iterable[Fact] = ()
+) -> dict[str, str]:
+    level, role, declared, excluded, timing, lacking, _, _, source = key
     run = store.insert(
         "run",
         {
             "name": name, "level": level, "host_id": hosts[role] if role else None, "timing": timing,
             "clock": "host only", "declared": declared,
+            "warm_up_steps": None if lacking in ("warm-up", "all") else 0,
+            "engine": None if lacking in ("engine", "all") else "toy",
         },
     )  # fmt: skip
     file = store.insert(
         "ingest",
-        {"run_id": run, "path": "a", "format": "b", "reader_version": 1, "sha256": "", "bytes": 0, "truncated": 0},
+        {"run_id": run, "path": "a", "format": "level file", "reader_version": 1, "sha256": "", "bytes": 0, "truncated": 0},
     )  # fmt: skip
-    facts = [("load", "before", "0"), ("software", "tool", "a profiler that was not on")]
-    facts += [("contract", "workload", "decode")] if contract else []
-    facts += [("capture", "tool", tool)] if tool else []
-    for part, fact, value in facts:
+    stated = {(part, fact): value for part, fact, value in [*facts_of(key), *more]}
+    for (part, fact), value in stated.items():
         store.insert(
             "run_fact", {"run_id": run, "ingest_id": file, "part": part, "key": fact, "value": value}
         )
-    if source:
-        process = store.insert("process", {"run_id": run, "ingest_id": file, "pid": "1"})
-        for drawn in ("engine counter", source):
-            store.insert(
-                "step",
-                {"run_id": run, "process_id": process, "name": "s", "kind": "decode", "source": drawn, "warm_up": 0},
-            )  # fmt: skip
+    process = store.insert("process", {"run_id": run, "ingest_id": file, "pid": "1"})
+    for drawn in ("engine counter", source) if source else ():
+        store.insert(
+            "step",
+            {"run_id": run, "process_id": process, "name": "s", "kind": "decode", "source": drawn, "warm_up": 0},
+        )  # fmt: skip
     if excluded:
         store.insert("exclusion", {"run_name": name, "date": "2026-01-01", "because": "the fan"})
+    return use_of(store, run)
+
+
+def use_of(store: Store, run: int) -> dict[str, Any]:
     (row,) = store.rows("SELECT * FROM run_use WHERE run_id = ?", [run])
     return row
 
@@ -74,45 +128,97 @@ def uses(tmp_path_factory: pytest.TempPathFactory) -> dict[Key, dict[str, str]]:
                 role: store.insert("host", {"name": role, "role": role})
                 for role in ("dev", "proof", "unknown")
             }
-            return {key: make(store, f"run{i}", key, hosts) for i, key in enumerate(COMBINATIONS)}
+            return {
+                key: make(store, f"run{i}", key, hosts) for i, key in enumerate(dict.fromkeys(COMBINATIONS))
+            }
 
 
-def test_every_combination(uses) -> None:
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        ingest.install_views(opened)
+        yield opened
+
+
+@pytest.fixture
+def hosts(store: Store) -> dict[str, int]:
+    return {role: store.insert("host", {"name": role, "role": role}) for role in ("proof", "dev")}
+
+
+def wanted(key: Key) -> tuple[str, str]:
+    """The rule, a second time and in other words."""
+    level, role, declared, excluded, timing, lacking, beside, tool, source = key
+    if excluded:
+        return "nothing", "excluded on 2026-01-01: the fan"
+    if level > 0:
+        return "structure", f"captured while it ran (level {LEVELS[level]})"
+    if not declared or role in (None, "unknown"):
+        return "structure", "no capture.toml declares its host and role"
+    if TOOLS[tool]:
+        return "structure", "its capture names a profiler as its tool"
+    if SOURCES[source]:
+        return "structure", "its steps were drawn by a probe or a profiler"
+    why = ""
+    if role == "dev":
+        why = "level off on a dev host"
+    elif timing != "off":
+        why = "timing events on" if timing == "on" else f"timing events are `{timing}`"
+    elif lacking:
+        missing = [words for part, (_, words) in PARTS.items() if lacking in (part, "all")]
+        why = f"the contract is not complete (not stated: {', '.join(missing)})"
+    else:
+        why = BESIDE[beside][1]
+    return ("comparison under the same load", why) if why else ("speed", "level off on a proof host")
+
+
+def test_every_combination(uses: dict[Key, dict[str, str]]) -> None:
     for key, row in uses.items():
-        level, role, declared, excluded, timing, contract, tool, source = key
-        if excluded:
-            wanted, words = "nothing", "excluded on 2026-01-01: the fan"
-        elif level > 0:
-            wanted, words = "structure", f"captured while it ran (level {LEVELS[level]})"
-        elif not declared or role in (None, "unknown"):
-            wanted, words = "structure", "no capture.toml declares its host and role"
-        elif TOOLS[tool]:
-            wanted, words = "structure", "its capture names a profiler as its tool"
-        elif SOURCES[source]:
-            wanted, words = "structure", "its steps were drawn by a profiler"
-        else:
-            wanted = "comparison under the same load"
-            if role == "dev":
-                words = "level off on a dev host"
-            elif timing == "on":
-                words = "timing events on"
-            elif timing != "off":
-                words = f"timing events are `{timing}`"
-            elif not contract:
-                words = "the contract is not stated"
-            else:
-                wanted, words = "speed", "level off on a proof host"
-        assert (row["use"], row["level"], row["role"]) == (wanted, LEVELS[level], role or "unknown"), key
+        use, words = wanted(key)
+        assert (row["use"], row["level"], row["role"]) == (use, LEVELS[key[0]], key[1] or "unknown"), key
         assert row["because"].startswith(words), key
 
 
-def test_speed_has_one_way(uses) -> None:
+def test_speed_has_one_way(uses: dict[Key, dict[str, str]]) -> None:
     speed = {key for key, row in uses.items() if row["use"] == "speed"}
-    assert speed == {
-        (0, "proof", 1, False, "off", True, tool, source)
-        for tool in ("", "time.perf_counter_ns")
-        for source in ("", "engine counter", "client")
-    }
+    unseen = itertools.product(("quiet",), ("", "time.perf_counter_ns"), ("", "engine counter", "client"))
+    beside = [*unseen, ("nothing stated", "", "client")]
+    assert speed == {(0, "proof", 1, False, "off", "", *each) for each in beside}
+
+
+@pytest.mark.parametrize(
+    ("part", "stated"),
+    [
+        ("workload", [("contract", "engine.requests", "4")]),
+        ("software", [("contract", "versions.torch", "2.11.0")]),
+        ("device", [("load", "before.device.told_by", device.NO_DEVICE)]),
+    ],
+)
+def test_a_part_may_be_stated_in_another_way(
+    part: str, stated: list[Fact], store: Store, hosts: dict[str, int]
+) -> None:
+    key = (*SPEED[:5], part, *SPEED[6:])
+    assert make(store, "without", key, hosts)["use"] != "speed"
+    assert make(store, "with", key, hosts, stated)["use"] == "speed"
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        ("contract", "workload", "  "),
+        ("contract", "output_hash", ""),
+        ("software", "torch", "the command's python, which gave no answer"),
+        ("device", "gpu_0.name", " "),
+        ("host", "cpus", "0"),
+        ("host", "cpus", "many"),
+        ("load", "before.load_1_min", "low"),
+        ("load", "before.load_1_min", "nan"),
+        ("load", "before.load_1_min", "-1"),
+    ],
+)
+def test_a_value_that_says_nothing_states_no_part(stated: Fact, store: Store, hosts: dict[str, int]) -> None:
+    row = make(store, "run", SPEED, hosts, [stated])
+    assert row["use"] == "comparison under the same load"
+    assert row["because"].startswith("the contract is not complete")
 
 
 @pytest.mark.parametrize(
@@ -120,29 +226,128 @@ def test_speed_has_one_way(uses) -> None:
     ["Nsight Systems", "nsys 2025.1", "rocprofv3", "xprof", "unitrace", "CUPTI", "VTune", "py-spy", "perf record",
      "TORCH.PROFILER", "Kineto"],
 )  # fmt: skip
-def test_a_profiler_by_any_name_states_no_speed(tool: str, tmp_path: Path) -> None:
-    with Store.open(tmp_path / "akvsite.db") as store:
-        ingest.install_views(store)
-        hosts = {"proof": store.insert("host", {"name": "a", "role": "proof"})}
-        row = make(store, "run", (0, "proof", 1, False, "off", True, tool, "engine counter"), hosts)
-    assert row["use"] == "structure"
+def test_a_profiler_by_any_name_states_no_speed(tool: str, store: Store, hosts: dict[str, int]) -> None:
+    assert make(store, "run", SPEED, hosts, [("capture", "tool", tool)])["use"] == "structure"
 
 
-def test_an_unknown_level_is_no_speed(tmp_path: Path) -> None:
+def test_an_unknown_level_is_no_speed(store: Store, hosts: dict[str, int]) -> None:
     """A level that this version does not know was looked at in a way that it does not know."""
-    with Store.open(tmp_path / "akvsite.db") as store:
-        ingest.install_views(store)
-        host = store.insert("host", {"name": "a", "role": "proof"})
-        for level in (-1, 5, 99):
-            store.insert(
-                "run",
-                {
-                    "name": f"r{level}",
-                    "level": level,
-                    "host_id": host,
-                    "timing": "off",
-                    "clock": "c",
-                    "declared": 1,
-                },
-            )
-        assert {r["use"] for r in store.rows("SELECT use FROM run_use")} == {"structure"}
+    rows = [make(store, f"run{level}", (level, *SPEED[1:]), hosts) for level in (-1, 5, 99)]
+    assert {row["use"] for row in rows} == {"structure"}
+
+
+# What was looked at says so by what it holds, whatever it declares.
+
+
+def row_of(table: str, run: int, process: int) -> dict[str, Any]:
+    """One row of a table with something in every column that needs it."""
+    something: dict[type, Any] = {int: 1, float: 1.0, str: "x"}
+    row = {
+        column.name: something[column.kind]
+        for column in TABLES[table].columns
+        if not column.nullable and column.name != "id"
+    }
+    return row | {"run_id": run, "process_id": process}
+
+
+@pytest.mark.parametrize("table", [t for t in CAPTURED if t not in OFF and t != "edge_wait"])
+def test_a_row_of_a_level_proves_that_it_was_looked_at(
+    table: str, store: Store, hosts: dict[str, int]
+) -> None:
+    # A wait is a row of its call, which is a row of level edge.
+    assert make(store, "run", SPEED, hosts)["use"] == "speed"
+    process = store.one("SELECT id FROM process WHERE run_id = 1")
+    store.insert(table, row_of(table, 1, process))
+    assert use_of(store, 1)["use"] == "structure"
+
+
+@pytest.mark.parametrize("column", ["device_first_ns", "device_last_ns"])
+def test_a_device_milestone_of_a_token_proves_it_too(
+    column: str, store: Store, hosts: dict[str, int]
+) -> None:
+    make(store, "run", SPEED, hosts)
+    process = store.one("SELECT id FROM process WHERE run_id = 1")
+    store.insert("token", row_of("token", 1, process))
+    assert use_of(store, 1)["use"] == "speed", "the client's own tokens are wall clock"
+    store.insert("token", row_of("token", 1, process) | {column: 5})
+    assert use_of(store, 1)["use"] == "structure"
+
+
+@pytest.mark.parametrize("reader", readers.readers(), ids=lambda reader: reader.NAME)
+def test_a_file_of_a_tool_that_looks_on_proves_it_without_a_row(
+    reader: Any, store: Store, hosts: dict[str, int]
+) -> None:
+    """A new format is taken for one that looks on until the rule says otherwise."""
+    make(store, "run", SPEED, hosts)
+    file = {"run_id": 1, "path": "b", "reader_version": 1, "sha256": "", "bytes": 0, "truncated": 0}
+    store.insert("ingest", {**file, "format": reader.NAME})
+    # Of an akvlog its rows tell: an engine's own counters are in the same format as what a recorder saw.
+    looks = reader.LEVEL != "off" and reader.NAME != "akvlog"
+    assert use_of(store, 1)["use"] == ("structure" if looks else "speed")
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        ("capture", "edge.calls_seen", "0"),
+        ("capture", "probe.files", "1"),
+        ("capture", "memory_sampling.samples", "4"),
+        ("capture", "experiment", "probe"),
+        ("capture", "experiment", "tracer"),
+        ("software", "environment.LD_PRELOAD", "libakv_ur.so"),
+    ],
+    ids=lambda fact: f"{fact[1]}={fact[2]}",
+)
+def test_what_a_capture_writes_of_its_recorders_proves_it(
+    fact: Fact, store: Store, hosts: dict[str, int]
+) -> None:
+    assert make(store, "run", SPEED, hosts, [fact])["use"] == "structure"
+
+
+@pytest.mark.parametrize("name", sorted(software._LOOKING))
+def test_a_switch_of_a_tracer_proves_it(name: str, store: Store, hosts: dict[str, int]) -> None:
+    """The recorder refuses a proof host with these switches; the rule does too, where one came from elsewhere."""
+    values = (
+        "",
+        "0",
+        "1",
+        "2",
+        "true",
+        "-1",
+        "UR_LAYER_TRACING",
+        "UR_LAYER_TRACING;UR_LAYER_LEAK_CHECKING",
+        "libtool.so",
+    )
+    for value in values:
+        row = make(store, f"run{value}", SPEED, hosts, [("software", f"environment.{name}", value)])
+        on = bool(software.looking({name: value}))
+        assert row["use"] == ("structure" if on else "speed"), value
+
+
+@pytest.mark.parametrize("treatment", ["capture at level edge", "capture at level runner", "device", "host"])
+def test_what_was_timed_above_off_is_no_speed(treatment: str, store: Store, hosts: dict[str, int]) -> None:
+    make(store, "run", SPEED, hosts)
+    process = store.one("SELECT id FROM process WHERE run_id = 1")
+    trial = row_of("trial", 1, process)
+    store.insert("trial", {**trial, "treatment": "capture at level off"})
+    assert use_of(store, 1)["use"] == "speed"
+    store.insert("trial", {**trial, "treatment": treatment, "repeat": 2})
+    assert use_of(store, 1)["use"] == "structure"
+
+
+# One place.
+
+
+def test_the_thresholds_are_those_of_the_recorder(store: Store) -> None:
+    (row,) = store.rows("SELECT * FROM threshold")
+    assert row["proof_load_a_core"] == quiet.LOAD_PER_CORE
+    assert row["proof_other_processes"] == quiet.OTHER_USERS
+    assert row["proof_governor"] == quiet.GOVERNOR
+    assert row["no_device"] == device.NO_DEVICE
+
+
+def test_no_other_question_decides_what_is_speed() -> None:
+    deciding = {
+        name for name, question in questions.questions().items() if "THEN 'speed'" in question.sql or "'proof'" in question.sql
+    }  # fmt: skip
+    assert deciding == {"run_use"}

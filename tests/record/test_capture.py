@@ -248,12 +248,33 @@ def test_a_busy_host_is_not_called_proof(akvsite: Any, monkeypatch: pytest.Monke
     akvsite(*given, "--", "touch", "ran").refused("tracers switched on SYCL_UR_TRACE")
     monkeypatch.delenv("SYCL_UR_TRACE")
     assert not Path("ran").exists()
-    done = akvsite(*given, "--timing", "off", "--contract", "batch=1", "--", "touch", "ran")
-    assert done.code == 0 and Path("ran").exists()
-    read_in(Path("akvsite.db"), Path("captures/run"))
-    (row,) = json.loads(akvsite("runs", "--json").out)
-    assert row["use"] == "speed"
-    text = Path("captures/run/capture.toml").read_text()
+
+
+def test_a_capture_on_a_quiet_host_states_all_that_speed_takes(
+    akvsite: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each capture but the last lacks one thing that its command line says."""
+    from akvsite.record import device, host
+
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    monkeypatch.setattr(host, "governor", lambda: None)
+    monkeypatch.setattr(device, "present", lambda: False)
+    monkeypatch.setattr(device, "users", lambda: device.Users(None, said_by=device.NO_DEVICE))
+    said = {
+        "timing": ["--timing", "off"], "engine": ["--engine", "toy"], "warm-up": ["--warm-up", "0"],
+        "workload": ["--contract", "workload=decode"], "hash": ["--contract", "output_hash=aa"],
+    }  # fmt: skip
+    uses = {}
+    for lacking in [*said, ""]:
+        name = lacking or "complete"
+        options = [word for key, words in said.items() if key != lacking for word in words]
+        given = ("capture", "--level", "off", "--name", name, "--host", "quiet-one", "--host-role", "proof")
+        assert akvsite(*given, *options, "--", PYTHON, "-c", "pass").code == 0
+        read_in(Path("akvsite.db"), Path("captures") / name)
+    for row in json.loads(akvsite("runs", "--json").out):
+        uses[row["name"]] = row["use"]
+    assert uses == dict.fromkeys(said, "comparison under the same load") | {"complete": "speed"}
+    text = Path("captures/complete/capture.toml").read_text()
     assert "at most 0.10" in text and 'role = "proof"' in text
 
 
