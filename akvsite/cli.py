@@ -221,7 +221,7 @@ def compare(
 ) -> None:
     """Two runs side by side: what differs before any number, then the differences with their bands."""
     from akvsite.pages import _compare
-    from akvsite.pages._run import withdrawn
+    from akvsite.pages._stamps import withdrawn
     from akvsite.site import SiteDesk
 
     if a == b:
@@ -477,26 +477,45 @@ def capture(
 
 
 @app.command(
-    epilog="Example: akvsite experiment probe --pairs 8 --iterations 1000 -- --device cuda --schedule fixed"
+    epilog="Examples: akvsite experiment overlap --pairs 8 --device cuda"
+    " · akvsite experiment probe --pairs 8 --device cuda -- --model small --schedule fixed"
+    " · akvsite experiment probe --pairs 8 -- python3 my_engine.py --steps 100"
+    " · akvsite experiment tracer --pairs 10 · akvsite experiment aa --pairs 8 -- python3 my_engine.py"
 )
 def experiment(
     which: Annotated[
         str,
         typer.Argument(
-            help="tracer: what looking on costs, one micro-loop with and without tracers; "
-            "probe: what each capture level costs a step of the reference engine."
+            help="overlap: whether copies and kernels share a device's time; "
+            "probe: what each capture level costs the reference engine or any command; "
+            "tracer: what looking on costs, one micro-loop with and without tracers; "
+            "aa: the same thing twice, the noise floor of a host."
         ),
     ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="Behind `--`: the reference engine's own, for probe.")
+        list[str] | None,
+        typer.Argument(
+            help="Behind `--`, for probe and aa: arguments of the reference engine, or a command with its own."
+        ),
     ] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Blocks in which every treatment is run once.")] = 10,
     iterations: Annotated[
         int | None,
-        typer.Option("--iterations", help="Iterations of the loop, or measured steps, in each run.", min=1),
+        typer.Option(
+            "--iterations", help="Iterations of the loop, or measured steps or cycles, in each run.", min=1
+        ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option("--device", help="Where it computes: cuda, xpu, sycl or cpu.")
+        str | None,
+        typer.Option("--device", help="Where it computes: cuda, xpu, sycl or cpu; not with a command."),
+    ] = None,
+    warm_up: Annotated[
+        int | None,
+        typer.Option(
+            "--warm-up",
+            help="Decode steps to cut from each run: 100 of the reference engine, none of a command.",
+            min=0,
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Makes the order; drawn where not given.")
@@ -512,15 +531,18 @@ def experiment(
     from akvsite import experiments
 
     plan = experiments.Plan(
-        pairs, iterations or 0, seed, out, name, host, host_role, note, tuple(arguments or ()), device
-    )
+        pairs, iterations or 0, seed, out, name, host, host_role, note, tuple(arguments or ()), device, warm_up
+    )  # fmt: skip
     done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
     _clear()
     if json:
         rows = [{"statistic": key, **number.as_row()} for key, number in done.numbers.items()]
-        _json({"bundle": str(done.place), "seed": done.seed, "shared": done.shared, "numbers": rows})
+        about = {"bundle": str(done.place), "seed": done.seed, "quiet": done.quiet, "shared": done.shared}
+        _json({**about, "numbers": rows})
         return
     _say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")
+    for check in done.quiet.values():
+        _say(f"  {check}")
     for key, number in done.numbers.items():
         _say(number.text(key))
         _say(f"  {number.footer()}")

@@ -11,32 +11,27 @@ import importlib
 import inspect
 import os
 import pkgutil
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from akvsite import estimators, ingest, ledger, pages, questions, tables
+from akvsite import estimators, ingest, ledger, output, pages, questions, tables
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
-from akvsite.pages import Page, Record
+from akvsite.pages import Page, Record, _held
 from akvsite.pages._run import ADDS
 from akvsite.store import Store
 
 SOURCE = "site_src"
-CONFIG = "mkdocs.yml"
 #: Names the files that a build wrote, so that the next one can take away those that it does not write again.
 WRITTEN = ".generated"
-#: Marks a folder as ours to replace.
-MARK = ".akvsite"
 
 Progress = Callable[[str], None]
 
@@ -59,6 +54,8 @@ class SiteDesk:
         self._store = store
         self._leave = leave
         self.charts = 0
+        #: The cited charts that were drawn, with their questions.
+        self.drawn: dict[str, tuple[Drawing, str]] = {}
 
     def ask(
         self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
@@ -93,13 +90,27 @@ class SiteDesk:
             sql += f" LIMIT {int(limit)}"
         return sql, list(where.values())
 
+    @cached_property
+    def _cited(self) -> frozenset[str]:
+        return frozenset(row["name"] for row in self.ask("citation", kind="chart"))
+
     def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:
         self.charts += 1
+        if (name := f"{page}#{key}") in self._cited:
+            self.drawn[name] = drawing, question
         root = "../" * page.count("/")
         if self._leave is not None:
             self._leave(f"data/{page}/{key}.js", embed.data_script(drawing, key))
             self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
         return embed.figure(drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}")
+
+    def drawing(self, chart: str) -> tuple[Drawing, str]:
+        return self.drawn[chart]
+
+    @property
+    def site_url(self) -> str | None:
+        # As mkdocs.yml reads it; its own default is the address of `mkdocs serve`, which nobody else can reach.
+        return os.environ.get("AKVSITE_URL") or None
 
     def documents(self) -> dict[str, Any]:
         level_tables = {t.name: t for t in tables.TABLES.values()}
@@ -136,11 +147,21 @@ def _summed(question: str, where: dict[str, object]) -> Iterator[None]:
         raise BadInput(f"question {question}", f"a sum of {of} does not fit in 64 bits") from error
 
 
-def page_modules() -> Iterator[Any]:
-    """Every page module: a file of ``pages/`` that is neither shared nor a folder of sections."""
-    for found in sorted(pkgutil.iter_modules(pages.__path__), key=lambda m: m.name):
-        if not found.name.startswith("_") and not found.ispkg:
-            yield importlib.import_module(f"{pages.__name__}.{found.name}")
+def page_modules() -> list[Any]:
+    """Every page module: a file of ``pages/`` that is neither shared nor a folder of sections.
+
+    Those that show charts of other pages come last.
+    """
+    found = [
+        importlib.import_module(f"{pages.__name__}.{module.name}")
+        for module in sorted(pkgutil.iter_modules(pages.__path__), key=lambda m: m.name)
+        if not module.name.startswith("_") and not module.ispkg
+    ]
+    return sorted(found, key=_after_all_charts)
+
+
+def _after_all_charts(module: Any) -> bool:
+    return getattr(module, "AFTER_ALL_CHARTS", False)
 
 
 def take_notes(store: Store, folder: Path) -> None:
@@ -188,18 +209,26 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
     # One snapshot for all pages, even while a capture is being ingested.
     store.connection.execute("BEGIN")
     try:
-        for module in page_modules():
-            for page in module.write(desk):
+        for last, modules in groupby(page_modules(), key=_after_all_charts):
+            if last:
+                _held.hold_charts(desk, desk.drawn)
+            for page in (page for module in modules for page in module.write(desk)):
                 if progress is not None:
                     progress(page.path)
                 _check(page)
-                leave(f"{page.path}.md", page.text.rstrip() + "\n")
-                built.pages += 1
+                leave(f"{page.path}{page.ending}", page.text.rstrip() + "\n")
+                built.pages += page.ending == ".md"
+        withdrawn = desk.ask("retraction_list", order="retraction")
+    except BaseException:
+        # The next build takes away what this one has left.
+        _note(source, _noted(source) | built.written)
+        raise
     finally:
         store.connection.execute("ROLLBACK")
     built.charts = desk.charts
     _bundle(source)
     _take_away(source, built.written)
+    _held.hold_quotes(source, withdrawn)
     return built
 
 
@@ -208,12 +237,12 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
 
     Raises ``BadInput`` where the project or the folder cannot be used, or MkDocs finds a fault in a page.
     """
-    for needed in (CONFIG, SOURCE):
+    for needed in (output.CONFIG, SOURCE):
         if not (project / needed).exists():
             raise BadInput(
                 project, f"has no {needed}: run this in a checkout of the project, or name one with --project"
             )
-    _refuse_other_folder(out)
+    output.refuse_other_folder(out)
     with _one_build_at_a_time(project / SOURCE, progress):
         # A store of an earlier version may hold runs that lack what ingest makes of whole runs now.
         ingest.bring_others(store)
@@ -221,14 +250,7 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
         built = write_pages(store, project, progress)
         if progress is not None:
             progress("MkDocs")
-        fresh = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.resolve().parent))
-        try:
-            _mkdocs(project, fresh)
-            fresh.chmod(0o755)
-            (fresh / MARK).write_text("made by akvsite build; replaced by the next one\n", encoding="utf-8")
-            _swap(fresh, out)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+        output.make(project, out)
     built.out = out
     return built
 
@@ -279,71 +301,23 @@ def _bundle(source: Path) -> None:
 
 
 def _take_away(source: Path, written: set[str]) -> None:
-    record = source / WRITTEN
-    before = set(record.read_text(encoding="utf-8").splitlines()) if record.is_file() else set()
-    for name in sorted(before - written):
+    for name in sorted(_noted(source) - written):
         path = source / name
         if path.resolve().is_relative_to(source.resolve()) and path.is_file():
             path.unlink()
-    _write(record, "\n".join(sorted(written)) + "\n")
-    for folder in ("data", "runs", "comparisons"):
+    _note(source, written)
+    for folder in ("data", "runs", "comparisons", "experiments", "claims", "inquiries"):
         for directory, _, _ in os.walk(source / folder, topdown=False):
             path = Path(directory)
             if not any(path.iterdir()):
                 path.rmdir()
 
 
-def _mkdocs(project: Path, out: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--quiet",
-        "-f",
-        str(project / CONFIG),
-        "-d",
-        str(out.resolve()),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        wanted = next(
-            (line for line in said if line.startswith(("ERROR", "WARNING"))),
-            said[-1] if said else "it says nothing",
-        )
-        raise BadInput(project / CONFIG, f"MkDocs stopped: {wanted}")
+def _noted(source: Path) -> set[str]:
+    """The files that earlier builds wrote."""
+    record = source / WRITTEN
+    return set(record.read_text(encoding="utf-8").splitlines()) if record.is_file() else set()
 
 
-def _refuse_other_folder(out: Path) -> None:
-    if not out.parent.is_dir():
-        raise BadInput(out, "the folder above it does not exist")
-    if out.exists() and not out.is_dir():
-        raise BadInput(out, "is not a folder")
-    if (
-        out.is_dir()
-        and any(out.iterdir())
-        and not (out / MARK).is_file()
-        and not (out / "sitemap.xml").is_file()
-    ):
-        raise BadInput(
-            out, "holds files that no build wrote; they are left as they are. Name another folder with --out"
-        )
-
-
-def _swap(fresh: Path, out: Path) -> None:
-    """Put the new folder in the place of the old one; the old one goes back where that cannot be done."""
-    old = None
-    if out.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.resolve().parent)) / "site"
-        out.rename(old)
-    try:
-        fresh.rename(out)
-    except OSError:
-        if old is not None:
-            old.rename(out)
-        raise
-    finally:
-        if old is not None:
-            shutil.rmtree(old.parent, ignore_errors=True)
+def _note(source: Path, written: set[str]) -> None:
+    _write(source / WRITTEN, "\n".join(sorted(written)) + "\n")

@@ -19,10 +19,14 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Page:
-    """One page: ``path`` under the site without its ending (``runs/name``), and its Markdown."""
+    """One page: ``path`` under the site without its ending (``runs/name``), and its Markdown.
+
+    A file with another ending is copied into the site as it is.
+    """
 
     path: str
     text: str
+    ending: str = ".md"
 
 
 class Desk(Protocol):
@@ -42,6 +46,18 @@ class Desk(Protocol):
 
     def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:
         """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``."""
+        ...
+
+    def drawing(self, chart: str) -> tuple[Drawing, str]:
+        """A chart of another page that somebody cites, as ``PAGE#KEY``: its drawing and its question.
+
+        Only a module that says ``AFTER_ALL_CHARTS = True`` may ask: its pages are written when all others are.
+        """
+        ...
+
+    @property
+    def site_url(self) -> str | None:
+        """The address that the site is to be served from; None where nobody said."""
         ...
 
     def documents(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from akvsite.charts import Footer
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record, _control
 from akvsite.pages import _clock_words as clock_words
+from akvsite.pages._stamps import stamped_runs, withdrawn, withdrawn_runs
 
 #: What a level adds, and so what a run below it cannot say.
 ADDS = {
@@ -174,7 +175,8 @@ def load(desk: Desk, listed: Record) -> Run:
         warm_up_steps=about["warm_up_steps"],
         note=about["note"],
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
-        withdrawn=withdrawn(desk, "run", listed["name"]) + withdrawn(desk, "control", listed["name"]),
+        withdrawn=withdrawn(desk, "run", listed["name"])
+        + withdrawn_runs(desk, stamped_history(desk, run_id)),
         clocks=tuple(desk.ask("device_clock", run_id=run_id, order="process_id,device,made_by")),
         axis_bound_ns=about["axis_bound_ns"] or 0,
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,
@@ -183,13 +185,13 @@ def load(desk: Desk, listed: Record) -> Run:
     )
 
 
-def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
-    """The retractions that a run or comparison stands under, each a line for the inside of its charts."""
-    rows = desk.ask("stamp", name=name, kind=kind, order="date,retraction")
-    return tuple(
-        f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on this {kind} was withdrawn"
-        for r in rows
-    )
+def stamped_history(desk: Desk, run_id: int) -> tuple[str, ...]:
+    """The other runs of its named history, whose spread is in the band by history, that stand under a retraction."""
+    stamped = stamped_runs(desk)
+    if not stamped:
+        return ()
+    rows = desk.ask("history_of", run_id=run_id, order="place")
+    return tuple(dict.fromkeys(r["other"] for r in rows if r["other"] in stamped))
 
 
 def counter_of(row: Record) -> tuple[int, str] | None:

@@ -1,36 +1,147 @@
-"""The stamp of a retraction, on every page that a retracted claim stands on."""
+"""The stamp of a retraction, on every page that shows anything of what a retracted claim stands on.
+
+A page of one run, comparison or inquiry opens with ``stamps``; a list puts a mark beside each name (``run_link``,
+``run_cell``, ``comparison_link``); the charts of both print ``withdrawn``, inside the image. Each carries the id of the
+retraction in ``data-akv-retraction``, by which a check sees that it is there.
+"""
 
 from __future__ import annotations
 
-from akvsite.pages import Desk
+import html
+import re
+from collections.abc import Iterable, Mapping
+
+from akvsite.pages import Desk, Record
 from akvsite.pages._html import Cell, link, quote, stamp, text
 
+#: Names under a retraction, with the ids of their retractions in order of date.
+Stamped = Mapping[str, tuple[str, ...]]
 
-def stamped_runs(desk: Desk) -> frozenset[str]:
-    """Names of the runs that a retracted claim stands on."""
-    return frozenset(r["name"] for r in desk.ask("stamp", order="name") if r["kind"] in ("run", "control"))
-
-
-def run_cell(name: str, stamped: frozenset[str]) -> Cell:
-    """A run in a list at the top of the site; a retraction that it stands under is said beside its name."""
-    mark = f" ({link('retraction', 'retractions.html')})" if name in stamped else ""
-    return Cell(link(name, f"runs/{name}.html") + mark, name)
+#: Kinds of a stamp that mean the same thing; a control is a run.
+_KINDS = {"run": ("run", "control"), "experiment": ("run", "control")}
+#: What a run may be called; at the end of a sentence its full stop is taken along.
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
-def stamps(desk: Desk, root: str, *, run: str | None = None, comparison: str | None = None) -> str:
-    """The stamps of a run or comparison; ``root`` leads from the page to the top of the site."""
-    rows = []
-    if run is not None:
-        rows = desk.ask("stamp", name=run, kind="run", order="date,retraction") + desk.ask(
-            "stamp", name=run, kind="control", order="date,retraction"
-        )
-    if comparison is not None:
-        rows = desk.ask("stamp", name=comparison, kind="comparison", order="date,retraction")
-    if not rows:
-        return ""
-    what = "run" if run else "comparison"
+def stamped_runs(desk: Desk) -> Stamped:
+    """The runs, experiments among them, that a retracted claim stands on."""
+    return stamped(desk, "run")
+
+
+def stamped_comparisons(desk: Desk) -> Stamped:
+    return stamped(desk, "comparison")
+
+
+def stamped(desk: Desk, kind: str) -> Stamped:
+    """What stands under a retraction, of a kind: ``run``, ``comparison``, ``chart`` or ``inquiry``."""
+    found: dict[str, dict[str, None]] = {}
+    for row in desk.ask("stamp", order="date,retraction,name"):
+        if row["kind"] in _KINDS.get(kind, (kind,)):
+            found.setdefault(row["name"], {})[row["retraction"]] = None
+    return {name: tuple(ids) for name, ids in found.items()}
+
+
+def retraction_link(retraction: str, root: str, label: str = "") -> str:
+    """A link to a retraction that is at the same time its mark; ``root`` leads to the top of the site."""
+    marked = f'<a class="akv-retracted" data-akv-retraction="{text(retraction)}" '
+    return link(label or retraction, f"{root}retractions.html#{retraction}").replace("<a ", marked, 1)
+
+
+def mark(retractions: Iterable[str], root: str = "") -> str:
+    """What stands beside a name under these retractions; nothing where there are none."""
+    links = ", ".join(retraction_link(one, root) for one in retractions)
+    return f" (under retraction {links})" if links else ""
+
+
+def run_link(name: str, stamped: Stamped, root: str = "", *, folder: str = "runs") -> str:
+    """A run, or an experiment (``folder="experiments"``), by its name, with the mark of its retractions."""
+    return link(name, f"{root}{folder}/{name}.html") + mark(stamped.get(name, ()), root)
+
+
+def run_cell(name: str, stamped: Stamped, root: str = "", *, folder: str = "runs") -> Cell:
+    return Cell(run_link(name, stamped, root, folder=folder), name)
+
+
+def comparison_link(name: str, title: str, stamped: Stamped, root: str = "") -> str:
+    return link(title, f"{root}comparisons/{name}.html") + mark(stamped.get(name, ()), root)
+
+
+def stamp_of_retraction(row: Record, root: str = "") -> str:
+    """The stamp over the claim itself; ``row`` is one of ``retraction_list``."""
     return stamp(
-        f"Retracted on {text(row['date'])}: a claim that stands on this {what} was withdrawn "
-        f"({link(row['retraction'], root + 'retractions.html#' + row['retraction'])}). It said: {quote(row['statement'])} Reason: {quote(row['reason'])}"
-        for row in rows
+        [
+            f"Retracted on {text(row['date'])} ({retraction_link(row['retraction'], root)}). Reason: {quote(row['reason'])}"
+        ]
     )
+
+
+def stamps(
+    desk: Desk,
+    root: str,
+    *,
+    run: str | None = None,
+    comparison: str | None = None,
+    inquiry: str | None = None,
+) -> str:
+    """The stamps of a run, comparison or inquiry; ``root`` leads from the page to the top of the site."""
+    for kind, name in (("run", run), ("comparison", comparison), ("inquiry", inquiry)):
+        if name is not None:
+            which = "that this inquiry uses" if kind == "inquiry" else f"that stands on this {kind}"
+            return _stamps(root, ((which, row) for row in _rows(desk, kind, name)))
+    return ""
+
+
+def stamps_of_runs(desk: Desk, root: str, names: Iterable[str], *, why: str = "") -> str:
+    """The stamps of runs that a page shows; ``why`` says in which part of it, such as "in the band by history"."""
+    behind = f", {text(why)}," if why else ""
+    return _stamps(
+        root,
+        (
+            (f"that stands on run {link(name, f'{root}runs/{name}.html')}{behind}", row)
+            for name in names
+            for row in _rows(desk, "run", name)
+        ),
+    )
+
+
+def named(desk: Desk, root: str, page: str) -> str:
+    """The stamps of all stamped runs that the text of a page names."""
+    found = _NAME.findall(html.unescape(page))
+    words = {*found, *(word.rstrip("._-") for word in found)}
+    return stamps_of_runs(desk, root, sorted(words & stamped_runs(desk).keys()))
+
+
+def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
+    """The retractions that a run, comparison or inquiry stands under, each a line for the inside of its charts."""
+    return tuple(
+        f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on this {kind} was withdrawn"
+        for r in _rows(desk, kind, name)
+    )
+
+
+def withdrawn_runs(desk: Desk, names: Iterable[str]) -> tuple[str, ...]:
+    """The same of several runs in one chart, each named."""
+    return tuple(
+        f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on run {name} was withdrawn"
+        for name in names
+        for r in _rows(desk, "run", name)
+    )
+
+
+def _rows(desk: Desk, kind: str, name: str) -> list[Record]:
+    """The stamps of one thing, each retraction once, in order of date."""
+    found: dict[str, Record] = {}
+    for row in desk.ask("stamp", name=name, order="date,retraction"):
+        if row["kind"] in _KINDS.get(kind, (kind,)):
+            found.setdefault(row["retraction"], row)
+    return list(found.values())
+
+
+def _stamps(root: str, lines: Iterable[tuple[str, Record]]) -> str:
+    """The stamp: for each line which claim is meant, as HTML, and the row of its retraction."""
+    said = [
+        f"Retracted on {text(row['date'])}: a claim {which} was withdrawn "
+        f"({retraction_link(row['retraction'], root)}). It said: {quote(row['statement'])} Reason: {quote(row['reason'])}"
+        for which, row in lines
+    ]
+    return stamp(said) if said else ""

@@ -1,50 +1,131 @@
-"""The claims: what each says, what it stands on, and how it stands."""
+"""The claims: a list, and a page each with what it stands on, how it stands and how it came to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page
-from akvsite.pages._html import items, link, quote, stamp, text
+from akvsite.pages import Desk, Page, Record
+from akvsite.pages._cited import RETRACTED, SUPPORTED, Cited, cited_by_inquiries, state
+from akvsite.pages._html import Cell, code, items, link, quote, stamp, table, text
 from akvsite.pages._quoted import quoted
+from akvsite.pages._stamps import retraction_link
+
+#: Subjects on which records made while something looked cannot decide.
+NEEDS_DESIGN = ("overlap", "serialisation", "waiting", "idleness")
+#: Digits of a seal and of a hash that are shown.
+SHORT = 8
 
 
 def write(desk: Desk) -> Iterator[Page]:
     claims = desk.ask("claim_list", order="-date,claim")
-    parts = [
-        "# Claims\n\nA claim is what an engineer says the captures show. It is quoted here as written; without a control with capture off it stays open.\n"
-    ]
-    if not claims:
-        parts.append("\nNo claim was made.\n")
+    yield Page("claims", _list(claims, Cited(desk, "")))
+    cited = Cited(desk, "../")
     for claim in claims:
-        cites = desk.ask("claim_cites", claim=claim["claim"], order="kind,name")
-        parts.append(f"\n## {text(claim['claim'])} {{ #{claim['claim']} }}\n")
-        if claim["retraction"]:
-            address = f"retractions.html#{claim['retraction']}"
-            parts.append(
-                stamp(
-                    [
-                        f"Retracted on {text(claim['withdrawn'])} ({link(claim['retraction'], address)}). Reason: {quote(claim['reason'])}"
-                    ]
-                )
-            )
-        controls = [c for c in cites if c["kind"] == "control"]
-        parts.append(f"\n> {text(claim['statement'])}\n")
-        lines = [
-            f"state: {text(claim['state'])}",
-            f"made on: {text(claim['date'])}",
-            f"evidence scope: {text(claim['scope'])}",
+        yield Page(f"claims/{claim['claim']}", _page(desk, claim, cited))
+
+
+def _list(claims: list[Record], cited: Cited) -> str:
+    words = (
+        "A claim is what an engineer says the captures show, quoted here as written. It stays open without a control with "
+        "capture off, and none is deleted: one that turned out wrong stays readable under its retraction."
+    )
+    rows = [
+        [
+            Cell(link(c["claim"], f"claims/{c['claim']}.html"), c["claim"]),
+            Cell(state(c, ""), f"{c['state']} {c['withdrawn'] or ''}"),
+            Cell(quote(c["statement"]), c["statement"]),
+            c["date"], c["scope"], Cell(_controls(c, cited), c["controls"] or ""),
         ]
-        if not controls and not claim["retraction"]:
-            lines.append("control: none, so it stays open")
-        for cite in cites:
-            folder = "comparisons" if cite["kind"] == "comparison" else "runs"
-            name = (
-                link(cite["name"], f"{folder}/{cite['name']}.html")
-                if cite["known"]
-                else f"{text(cite['name'])} (not in the store)"
-            )
-            lines.append(f"{text(cite['kind'])}: {name}")
-        parts.append(items(lines))
-        parts.append(quoted(claim["body"]))
-    yield Page("claims", "\n".join(parts))
+        for c in claims
+    ]  # fmt: skip
+    head = ["claim", "state", "statement", "made on", "evidence scope", "control"]
+    body = table(head, rows, sortable=True) if rows else "\nNo claim was made.\n"
+    return f"# Claims\n\n{text(words)}\n{body}"
+
+
+def _controls(claim: Record, cited: Cited) -> str:
+    names = claim["controls"].split(", ") if claim["controls"] else []
+    return ", ".join(cited.named("control", name) for name in names) or "none"
+
+
+def _page(desk: Desk, claim: Record, cited: Cited) -> str:
+    cites = desk.ask("citation", by="claim", id=claim["claim"], order="kind,name")
+    parts = [
+        f"# Claim: {text(claim['claim'])}\n",
+        _withdrawn(claim),
+        f'\n<blockquote class="akv-quoted akv-statement"><p>{text(claim["statement"])}</p></blockquote>\n',
+        table(
+            ["about", "this claim"],
+            [
+                ["state", Cell(state(claim, "../"))],
+                ["predicts", Cell(quote(claim["predicts"])) if claim["predicts"] else "not stated"],
+                ["is about", claim["about"] or "not stated"],
+                ["evidence scope", claim["scope"]],
+                ["made on", claim["date"]],
+            ],
+        ),
+        _open(desk, claim),
+        "\n## What it cites\n",
+        _cites(cites, cited),
+        cited_by_inquiries(desk, cited, claim["claim"]),
+        "\n## In its maker's words\n",
+        quoted(claim["body"]) or "\nNothing beyond the statement was written.\n",
+        "\n## History\n",
+        _history(desk, claim, cited),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _withdrawn(claim: Record) -> str:
+    if not claim["retraction"]:
+        return ""
+    return stamp(
+        [
+            f"Retracted on {text(claim['withdrawn'])} ({retraction_link(claim['retraction'], '../')}). Reason: {quote(claim['reason'])} "
+            "What stands below is the claim as it was made."
+        ]
+    )
+
+
+def _open(desk: Desk, claim: Record) -> str:
+    """Why an open claim is open."""
+    if claim["state"] in (SUPPORTED, RETRACTED):
+        return ""
+    why = ["It names no control with capture off, and without one it stays open."]
+    subjects = [one for one in NEEDS_DESIGN if one in (claim["about"] or "").split(", ")]
+    if subjects:
+        why.append(
+            f"It is about {' and '.join(subjects)}, which records that were made while something looked cannot decide: "
+            "it needs a designed experiment with capture off."
+        )
+    lines = [text(line) for line in why]
+    taken_back = desk.ask("claim_history", claim=claim["claim"], event="opened", order="-place", limit=1)
+    lines += [f"Its support was taken back on {text(r['date'])}: {quote(r['because'])}" for r in taken_back]
+    return "\nWhy it is open:\n" + items(lines)
+
+
+def _cites(cites: list[Record], cited: Cited) -> str:
+    headings = {"run": "runs", "comparison": "comparisons", "chart": "charts", "control": "control"}
+    lines = [
+        f"{words}: {', '.join(cited.link(c) for c in cites if c['kind'] == kind) or 'none'}"
+        for kind, words in headings.items()
+    ]
+    return items(lines)
+
+
+def _history(desk: Desk, claim: Record, cited: Cited) -> str:
+    """All that happened to it, oldest first."""
+    made = []
+    for row in desk.ask("claim_history", claim=claim["claim"], order="place"):
+        of = f"{text(row['kind'])} {cited.named(row['kind'], row['name'])}" if row["name"] else ""
+        sha256 = f", {text('SHA-256')} {code(row['sha256'][:SHORT] + '…')}" if row["sha256"] else ""
+        because = quote(row["because"]) if row["because"] else ""
+        seal = Cell(code(row["seal"][:SHORT]), row["seal"])
+        made.append([row["date"], row["event"], Cell(of + sha256), Cell(because), seal])
+    words = (
+        "Entries are only ever added. Each has a seal over itself and over the seal before it, so that one altered after the "
+        "fact is named when the site is built."
+    )
+    if not made:
+        return "\nNo history is kept of it.\n"
+    return f"\n{text(words)}\n" + table(["date", "event", "of", "because", "seal"], made)

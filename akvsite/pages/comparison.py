@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record, _control
+from akvsite.pages._cited import cited_by
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
 from akvsite.pages._html import (
     Cell,
@@ -15,15 +16,13 @@ from akvsite.pages._html import (
     counted,
     front_matter,
     items,
-    link,
     number_of,
     stamp,
     table,
     text,
 )
 from akvsite.pages._quoted import quoted
-from akvsite.pages._run import withdrawn
-from akvsite.pages._stamps import stamps
+from akvsite.pages._stamps import Stamped, run_cell, run_link, stamped_runs, stamps, withdrawn
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -38,6 +37,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
     labels = tuple(next(m["label"] for m in members if m["side"] == side) for side in ("A", "B"))
     found = compare(desk, members, (labels[0], labels[1]), members[0]["design"])
     page = f"comparisons/{name}"
+    stamped = stamped_runs(desk)
     parts = [
         front_matter(title=members[0]["title"]),
         f"# {text(members[0]['title'])}\n",
@@ -46,9 +46,9 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         f"\nA: {text(labels[0])} ({number_of(len(found.of_side('A')), 'run')}). B: {text(labels[1])} ({number_of(len(found.of_side('B')), 'run')}). "
         f"Design: {text(found.design)}. Use: {text(found.use)}.\n",
         quoted(members[0]["note"] or ""),
+        cited_by(desk, "../", "comparisons", name),
         items(
-            f"{link(name, f'../runs/{name}.html')} is left out: {text(why)}"
-            for name, why in found.left_out.items()
+            f"{run_link(one, stamped, '../')} is left out: {text(why)}" for one, why in found.left_out.items()
         )
         if found.left_out
         else "",
@@ -60,7 +60,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
     if found.refusal:
         parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
     footer = _Footers(name, found, withdrawn(desk, "comparison", name), _looked(desk, found))
-    parts += [_numbers(found), _charts(desk, page, found, footer), "\n## Each run\n", _runs(found)]
+    parts += [_numbers(found), _charts(desk, page, found, footer), "\n## Each run\n", _runs(found, stamped)]
     return "\n".join(part for part in parts if part)
 
 
@@ -198,10 +198,10 @@ def _charts(desk: Desk, page: str, found: Compared, footer: _Footers) -> str:
     return "\n".join(parts)
 
 
-def _runs(found: Compared) -> str:
+def _runs(found: Compared, stamped: Stamped) -> str:
     def row(run: OneRun) -> list[Cell | str | int | None]:
         return [
-            Cell(link(run.name, f"../runs/{run.name}.html"), run.name), run.side, run.place, counted(len(run.steps)),
+            run_cell(run.name, stamped, "../"), run.side, run.place, counted(len(run.steps)),
             *(Cell(text(run.numbers[s].text()), run.numbers[s].value) for s in STATISTICS),
             run.facts.get(("contract", "output_hash"), "not stated"),
         ]  # fmt: skip

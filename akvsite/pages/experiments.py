@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, probe, tracer
-from akvsite.pages._html import Cell, captured, link, table, text
+from akvsite.pages._html import captured, table, text
+from akvsite.pages._stamps import run_cell, stamped_runs
 
 #: Experiments with a page of their own, by their name among a run's facts: its title.
 TITLES = {tracer.EXPERIMENT: tracer.TITLE, probe.EXPERIMENT: probe.TITLE}
 
 
 def write(desk: Desk) -> Iterator[Page]:
+    stamped = stamped_runs(desk)
     rows = []
     for run in desk.ask("run_list", order="name"):
         facts = {f["key"]: f["value"] for f in desk.ask("fact_list", run_id=run["run_id"], part="capture")}
@@ -20,7 +22,7 @@ def write(desk: Desk) -> Iterator[Page]:
         folder = "experiments" if facts["experiment"] in TITLES else "runs"
         rows.append(
             [
-                Cell(link(run["name"], f"{folder}/{run['name']}.html"), run["name"]),
+                run_cell(run["name"], stamped, folder=folder),
                 captured(facts["experiment"]), captured(facts.get("design", "not stated")),
                 captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
                 run["host"] or "not stated", run["role"], run["started"] or "not stated",

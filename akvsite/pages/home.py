@@ -1,17 +1,29 @@
-"""Home: the latest runs by host role, what counts as speed, open claims, recent retractions."""
+"""Home: the latest runs by host role, what counts as speed, retractions, open claims, inquiries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record
+from akvsite.pages import Desk, Page, Record, _feed
 from akvsite.pages._html import items, link, quote, recorded, table, text
-from akvsite.pages._stamps import run_cell, stamped_runs
+from akvsite.pages._stamps import (
+    Stamped,
+    comparison_link,
+    mark,
+    retraction_link,
+    run_cell,
+    run_link,
+    stamped,
+    stamped_comparisons,
+    stamped_runs,
+)
 
 LATEST = 15
+LATEST_RETRACTIONS = LATEST_INQUIRIES = 5
 
 
 def write(desk: Desk) -> Iterator[Page]:
+    under = stamped_runs(desk)
     runs = [r for r in desk.ask("run_list", order="-started,name") if not r["excluded"]]
     parts = [
         "# What was measured, and how far it is known\n",
@@ -21,7 +33,7 @@ def write(desk: Desk) -> Iterator[Page]:
         )
         + "\n",
         "\n## What counts as speed\n",
-        _speed(runs),
+        _speed(runs, under),
     ]
     for role, words in (
         ("proof", "Proof hosts: quiet, capture off"), ("dev", "Development hosts: busy on purpose"), ("unknown", "No host declared"),
@@ -31,26 +43,26 @@ def write(desk: Desk) -> Iterator[Page]:
             if role == "proof":
                 parts.append(f"\n## {words}\n\nNo run was captured on a proof host yet.\n")
             continue
-        parts.append(f"\n## {words}\n" + _table(of_role[:LATEST], stamped_runs(desk)))
+        parts.append(f"\n## {words}\n" + _table(of_role[:LATEST], under))
         if len(of_role) > LATEST:
             parts.append(f"\n{len(of_role) - LATEST} more under {link('Runs', 'runs.html')}.\n")
-    parts += [_comparisons(desk), _claims(desk), _retractions(desk)]
+    parts += [_retractions(desk), _claims(desk), _inquiries(desk), _comparisons(desk)]
     yield Page("index", "\n".join(parts))
 
 
-def _speed(runs: list[Record]) -> str:
+def _speed(runs: list[Record], under: Stamped) -> str:
     speed = [r for r in runs if r["use"] == "speed"]
     rule = "Speed is stated only from runs at level off on a proof host. Everything else is structure, or a comparison under the same load."
     if not speed:
         return f"{text(rule)} No run here states speed.\n"
-    return f"{text(rule)}\n" + items(link(r["name"], f"runs/{r['name']}.html") for r in speed)
+    return f"{text(rule)}\n" + items(run_link(r["name"], under) for r in speed)
 
 
-def _table(runs: list[Record], stamped: frozenset[str]) -> str:
+def _table(runs: list[Record], under: Stamped) -> str:
     return table(
         ["run", "level", "host", "steps", "device records", "calls", "captured"],
         [
-            [run_cell(r["name"], stamped), r["level"], r["host"] or "not stated", recorded(r["steps"]), recorded(r["intervals"]),
+            [run_cell(r["name"], under), r["level"], r["host"] or "not stated", recorded(r["steps"]), recorded(r["intervals"]),
              recorded(r["calls"]), r["started"] or "not stated"]
             for r in runs
         ],
@@ -59,23 +71,37 @@ def _table(runs: list[Record], stamped: frozenset[str]) -> str:
 
 def _comparisons(desk: Desk) -> str:
     titles = {r["comparison"]: r["title"] for r in desk.ask("comparison_list", order="comparison")}
-    lines = [link(title, f"comparisons/{name}.html") for name, title in titles.items()]
+    under = stamped_comparisons(desk)
+    lines = [comparison_link(name, title, under) for name, title in titles.items()]
     return "\n## Comparisons\n" + (items(lines) if lines else "\nNone declared.\n")
 
 
 def _claims(desk: Desk) -> str:
     claims = [c for c in desk.ask("claim_list", order="-date,claim") if c["state"] == "open"]
     lines = [
-        f"{link(c['claim'], 'claims.html#' + c['claim'])} ({text(c['date'])}): {quote(c['statement'])}"
+        f"{link(c['claim'], 'claims/' + c['claim'] + '.html')} ({text(c['date'])}): {quote(c['statement'])}"
         for c in claims
     ]
     return "\n## Open claims\n" + (items(lines) if lines else "\nNone.\n")
 
 
 def _retractions(desk: Desk) -> str:
-    rows = desk.ask("retraction_list", order="-date,retraction", limit=5)
+    rows = desk.ask("retraction_list", order="-date,retraction", limit=LATEST_RETRACTIONS)
     lines = [
-        f"{link(r['retraction'], 'retractions.html#' + r['retraction'])} ({text(r['date'])}): {quote(r['reason'])}"
+        f"{retraction_link(r['retraction'], '')} ({text(r['date'])}), of claim {link(r['claim'], 'claims/' + r['claim'] + '.html')}: {quote(r['reason'])}"
         for r in rows
     ]
-    return "\n## Recent retractions\n" + (items(lines) if lines else "\nNone.\n")
+    return (
+        f"\n## Latest retractions\n{items(lines) if lines else chr(10) + 'None.' + chr(10)}\n{_feed.link()}\n"
+    )
+
+
+def _inquiries(desk: Desk) -> str:
+    under = stamped(desk, "inquiry")
+    lines = [
+        link(r["title"], f"inquiries/{r['inquiry']}.html")
+        + mark(under.get(r["inquiry"], ()))
+        + f" ({text(r['date'])}): {quote(r['symptom'])}"
+        for r in desk.ask("inquiry_list", order="-date,inquiry", limit=LATEST_INQUIRIES)
+    ]
+    return "\n## Latest inquiries\n" + (items(lines) if lines else "\nNone.\n")

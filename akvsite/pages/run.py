@@ -6,10 +6,11 @@ import importlib
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, sections
-from akvsite.pages._html import captured, items, link, number_of, stamp, table, text
+from akvsite.pages._cited import cited_by
+from akvsite.pages._html import captured, items, number_of, stamp, table, text
 from akvsite.pages._quoted import quoted
-from akvsite.pages._run import ADDS, Run, load
-from akvsite.pages._stamps import stamps
+from akvsite.pages._run import ADDS, Run, load, stamped_history
+from akvsite.pages._stamps import comparison_link, stamped_comparisons, stamps, stamps_of_runs
 from akvsite.tables import LEVELS
 
 
@@ -22,6 +23,9 @@ def _page(run: Run) -> str:
     parts = [
         f"# {text(run.name)}\n",
         stamps(run.desk, "../", run=run.name),
+        stamps_of_runs(
+            run.desk, "../", stamped_history(run.desk, run.id), why="whose spread is in the band by history"
+        ),
         stamp([f"{text(run.use_because.capitalize())}. The run stays in the store and on this page."])
         if run.listed["excluded"]
         else "",
@@ -57,17 +61,7 @@ def _about(run: Run) -> str:
         ["device clock", run.clock_line],
     ]
     note = quoted(run.note or "")
-    cites = [
-        c
-        for c in run.desk.ask("claim_cites", name=run.name, order="claim,kind")
-        if c["kind"] in ("run", "control")
-    ]
-    cited = (
-        f"\nCited by: {', '.join(link(c['claim'], '../claims.html#' + c['claim']) for c in cites)}.\n"
-        if cites
-        else ""
-    )
-    return table(["about", "this run"], rows) + note + cited
+    return table(["about", "this run"], rows) + note + cited_by(run.desk, "../", "runs", run.name)
 
 
 def _timing(run: Run) -> str:
@@ -110,7 +104,8 @@ def _establishes(run: Run) -> Iterator[str]:
     if listed["quarantined"]:
         yield f"{text(number_of(listed['quarantined'], 'record'))} could not be used; see Records."
     several = run.desk.ask("comparison_list", run=run.name, order="comparison")
-    links = ", ".join(link(c["title"], f"../comparisons/{c['comparison']}.html") for c in several)
+    stamped = stamped_comparisons(run.desk) if several else {}
+    links = ", ".join(comparison_link(c["comparison"], c["title"], stamped, "../") for c in several)
     yield "One run says nothing about the next" + (
         f"; it is one of several in: {links}." if links else ": between runs is unknown."
     )

@@ -1,0 +1,118 @@
+"""What a build holds a site to: no page quotes a withdrawn claim without its stamp, and no chart is cited that is not there."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+from akvsite.errors import BadInput
+from akvsite.pages import Desk, Record
+
+#: The folder, beside the captures, of those who cite a chart.
+_NOTES = {"claim": "claims", "inquiry": "inquiries"}
+
+#: A tag ends before the next one begins, so that each character is looked at once.
+_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)?[^<>]*>")
+#: Tags within a line, which may stand inside a word.
+_INLINE = frozenset(
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "cite",
+        "code",
+        "del",
+        "em",
+        "i",
+        "ins",
+        "kbd",
+        "mark",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "u",
+        "var",
+        "wbr",
+    ]
+)
+#: The address of a Markdown link; its words are text.
+_ADDRESS = re.compile(r"\]\([^()\s]*\)")
+_WORD = re.compile(r"[^\W_]+")
+_STAMPED = re.compile(r'<[a-z]+\b[^<>]*\bdata-akv-retraction="([^"<>]*)"')
+
+
+def unstamped(page: str, withdrawn: Sequence[Record]) -> Record | None:
+    """The first withdrawn claim that a page quotes without the stamp of its retraction; None where there is none.
+
+    ``page`` is Markdown or HTML, ``withdrawn`` are rows of ``retraction_list``. A quote has the words of the statement,
+    however they are set: tags, entities, emphasis, punctuation, white space and case are looked through. The time is
+    linear in the page for each claim.
+    """
+    if not withdrawn:
+        return None
+    seen = _without_comments(page)
+    stamped = {html.unescape(found) for found in _STAMPED.findall(seen)}
+    words = _words(seen)
+    for row in withdrawn:
+        statement = _words(row["statement"])
+        if statement.strip() and statement in words and row["retraction"] not in stamped:
+            return row
+    return None
+
+
+def hold_quotes(source: Path, withdrawn: Sequence[Record]) -> None:
+    """Raises ``BadInput`` for the first page in ``source`` that quotes a withdrawn claim without its stamp.
+
+    All pages are read, those that are written by hand too. ``withdrawn`` are rows of ``retraction_list``.
+    """
+    if not withdrawn:
+        return
+    for path in sorted(p for p in source.rglob("*") if p.suffix in (".md", ".html") and p.is_file()):
+        row = unstamped(path.read_text(encoding="utf-8", errors="replace"), withdrawn)
+        if row is not None:
+            top = "../" * (len(path.relative_to(source).parts) - 1)
+            raise BadInput(
+                path,
+                f"quotes claim {row['claim']!r}, which retraction {row['retraction']!r} withdrew, without its stamp: put "
+                f'<a data-akv-retraction="{row["retraction"]}" href="{top}retractions.html#{row["retraction"]}">retracted</a> beside it',
+            )
+
+
+def hold_charts(desk: Desk, drawn: Container[str]) -> None:
+    """Raises ``BadInput`` for the first chart that a claim or an inquiry cites and that is not among ``drawn``."""
+    for row in desk.ask("citation", kind="chart", order="by,id,name"):
+        if row["name"] not in drawn:
+            raise BadInput(
+                f"{_NOTES[row['by']]}/{row['id']}.md",
+                f"cites the chart {row['name']!r}, which no page has",
+                place=f"rung {row['place']}" if row["place"] else None,
+            )
+
+
+def _words(text: str) -> str:
+    """The words of a text, small, each between two spaces."""
+    plain = html.unescape(_TAG.sub(_space, _ADDRESS.sub("]", text)))
+    folded = unicodedata.normalize("NFKC", plain).casefold()
+    unseen = {ord(c): None for c in set(folded) if unicodedata.category(c) == "Cf"}
+    return f" {' '.join(_WORD.findall(folded.translate(unseen)))} "
+
+
+def _space(tag: re.Match[str]) -> str:
+    return "" if (tag[1] or "").lower() in _INLINE else " "
+
+
+def _without_comments(page: str) -> str:
+    """A stamp in a comment is none."""
+    first, *others = page.split("<!--")
+    # What has no end is a comment to the end of the page.
+    return first + "".join(other.partition("-->")[2] for other in others)

@@ -1,0 +1,15 @@
+-- What happened to each claim, in order?
+--
+-- Its file is only ever appended to: each entry has a seal over itself and over the seal before it.
+--
+-- @claim    id of the claim
+-- @place    place in its history, from 0
+-- @date     date
+-- @event    made, cited, supported, opened or retracted
+-- @kind     of what it names: run, comparison, chart, control or retraction
+-- @name     what it names
+-- @because  the reason, where one is given
+-- @sha256   hash of the retraction's file, as the claim names it
+-- @seal     the entry's seal
+SELECT claim, place, date, event, kind, name, because, sha256, seal
+FROM claim_event
