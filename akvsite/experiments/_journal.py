@@ -29,6 +29,7 @@ class Planned(TypedDict):
     shared: dict[str, Any]
     arguments: NotRequired[list[str]]
     device: NotRequired[str]
+    warm_up: NotRequired[int]
 
 
 _FIRST = table_of(
@@ -38,7 +39,7 @@ _FIRST = table_of(
                 "experiment": words, "blocks": natural, "iterations": natural, "seed": whole,
                 "order": list_of(list_of(words)), "started": words, "shared": facts,
             },
-            {"arguments": list_of(words), "device": words},
+            {"arguments": list_of(words), "device": words, "warm_up": natural},
         )
     }
 )  # fmt: skip

@@ -16,7 +16,7 @@ from akvsite.estimate import Estimate
 from akvsite.experiments import _design
 from akvsite.experiments._journal import Journal, Planned
 from akvsite.manifest import RUN_NAME
-from akvsite.record import check_host, device, host, software
+from akvsite.record import check_host, device, host, quiet, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, cleaned
 
@@ -46,6 +46,8 @@ class Plan:
     arguments: tuple[str, ...] = ()
     #: Where that program computes, in the experiment's words: ``cuda``, ``xpu``, ``sycl``, ``cpu``; None: its own choice.
     device: str | None = None
+    #: Steps at the start of each run that no number uses; None: as many as the experiment cuts by itself.
+    warm_up: int | None = None
 
 
 class Experiment(Protocol):
@@ -113,6 +115,8 @@ class Done:
     results: list[Result]
     place: Path
     numbers: Mapping[str, Estimate] = field(default_factory=dict)
+    #: Thresholds of a proof host with what was found when it began; empty on any other.
+    quiet: Mapping[str, str] = field(default_factory=dict)
 
 
 def carry_out(
@@ -123,7 +127,8 @@ def carry_out(
 ) -> Done:
     """Make every run that is not finished yet, then the bundle. Raises ``BadInput``.
 
-    Interrupted at any moment, the same call goes on where it was: finished runs are not made again.
+    Interrupted at any moment, the same call goes on where it was: finished runs are not made again. A proof host has to be
+    quiet before the first run, and by itself before each.
     """
     name = plan.name or experiment.NAME
     place = plan.out / name
@@ -132,10 +137,13 @@ def carry_out(
     check_host(plan.host, plan.role)
     if plan.blocks < 1 or plan.iterations < 0:
         raise BadInput("--pairs and --iterations", "are numbers from 1")
-    plan = replace(plan, iterations=plan.iterations or experiment.ITERATIONS)
+    if plan.warm_up is not None and plan.warm_up < 0:
+        raise BadInput("--warm-up", "is a number of steps, from 0")
     experiment = experiment.of(plan)
+    plan = replace(plan, iterations=plan.iterations or experiment.ITERATIONS)
     if os.path.lexists(place):
         raise BadInput(place, "is there already; give another --name")
+    found = _found_quiet(plan, environment, progress)
     with Journal(plan.out / f".{name}.experiment") as journal:
         planned = _planned(experiment, plan, journal, environment)
         blocks = planned["order"]
@@ -144,12 +152,19 @@ def carry_out(
         for number, treatment in enumerate(runs):
             if number in journal.runs:
                 continue
-            progress(f"run {number + 1} of {len(runs)}: {treatment}")
-            journal.finished(
-                number, _fresh_run(experiment, treatment, plan, journal.folder, planned, environment)
-            )
+            which = f"run {number + 1} of {len(runs)}"
+            progress(f"{which}: {treatment}")
+            still = _still_quiet(plan, environment, which)
+            try:
+                result = _fresh_run(experiment, treatment, plan, journal.folder, planned, environment)
+            except BadInput as error:
+                where = (part for part in (error.source, error.place) if part and part != treatment)
+                raise BadInput(f"{which}, {treatment}", error.why, place=": ".join(where)) from error
+            if still:
+                result["facts"] = {**result.get("facts", {}), **still}
+            journal.finished(number, result)
         results = [journal.runs[number] for number in range(len(runs))]
-        done = Done(experiment, plan, planned["shared"], planned["seed"], blocks, results, place)
+        done = Done(experiment, plan, planned["shared"], planned["seed"], blocks, results, place, quiet=found)
         # Before anything is put in its place: what no numbers can be made of is not published.
         done = replace(done, numbers=experiment.numbers(done))
         with Bundle(plan.out, name) as bundle:
@@ -159,12 +174,35 @@ def carry_out(
     return done
 
 
+def _found_quiet(plan: Plan, environment: Mapping[str, str], progress: Progress) -> dict[str, str]:
+    """The thresholds of a proof host with what is found, where it is to be one. Raises ``BadInput`` where it is busy."""
+    if plan.role != "proof":
+        return {}
+    held = quiet.hold(environment, "nothing was run")
+    for check in held:
+        progress(f"quiet: {check}")
+    return {check.what: str(check) for check in held}
+
+
+def _still_quiet(plan: Plan, environment: Mapping[str, str], which: str) -> dict[str, str]:
+    """What others took of a proof host just before a run. Raises ``BadInput`` where that is too much.
+
+    By the processors themselves: the load over a minute still tells of the run before.
+    """
+    if plan.role != "proof":
+        return {}
+    ending = f"{which} was not made, and those before it are kept: the same command goes on"
+    load = quiet.hold(environment, ending, seconds=quiet.BETWEEN_RUNS_S)[0]
+    return {load.what: load.found}
+
+
 def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]) -> Planned:
     """The plan in the journal; made there first where there is none.
 
     Raises ``BadInput`` where it is another one or damaged.
     """
-    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations, "device": plan.device}
+    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations, "device": plan.device,
+             "warm_up": plan.warm_up}  # fmt: skip
     found = journal.plan
     if found is None:
         shared = experiment.prepare(plan, environment)
@@ -177,6 +215,8 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
         )  # fmt: skip
         if plan.device:
             found["device"] = plan.device
+        if plan.warm_up is not None:
+            found["warm_up"] = plan.warm_up
         journal.begin(found)
         return found
     was = {**found, "arguments": shlex.join(found.get("arguments", []))}
@@ -184,7 +224,7 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
     for key, value in (wanted if plan.seed is None else {**wanted, "seed": plan.seed}).items():
         if was.get(key) != value:
             raise BadInput(
-                journal.folder, f"an experiment with {key} {was.get(key) or 'none'} was begun here; go on with that,"
+                journal.folder, f"an experiment with {key} {was.get(key, 'none')} was begun here; go on with that,"
                 " move the folder away, or give another --name",
             )  # fmt: skip
     if found["order"] != _design.order(experiment.TREATMENTS, plan.blocks, found["seed"]):
@@ -262,7 +302,7 @@ def _write(folder: Path, name: str, done: Done, planned: Planned, environment: M
         "host": {"name": done.plan.host, "role": done.plan.role, "facts": host.about()},
         "contract": {
             "workload": experiment.ABOUT,
-            "iterations": done.plan.iterations,
+            "iterations": done.plan.iterations or None,
             **experiment.CONTRACT,
         },
         "software": {
@@ -279,6 +319,7 @@ def _write(folder: Path, name: str, done: Done, planned: Planned, environment: M
             "seed": done.seed,
             "order": " | ".join(", ".join(block) for block in done.blocks),
             "process": "fresh for every run",
+            "quiet": done.quiet,
             "shared": done.shared,
             **experiment.together(done.results),
             "runs": {f"{i:03}": _run_line(block, result) for i, (block, result) in enumerate(runs)},

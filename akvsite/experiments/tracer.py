@@ -7,7 +7,6 @@ nothing about the speed of any engine.
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
-from akvsite.experiments import _sycl
+from akvsite.experiments import _process, _sycl
 from akvsite.experiments._journal import MEASURED, MEASURED_TOO
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.experiments._shapes import list_of, table_of, words
@@ -31,7 +30,6 @@ NOTHING, SHIM, VENDOR, SILENT, TEXT = (
 #: What is timed of each segment.
 ARMS = ("loop", "calling thread")
 SEGMENTS = 20
-TRIES = 8
 TRY_AGAIN = 75
 MOST_SECONDS = 600
 #: Calls of an iteration, far above what it makes.
@@ -69,6 +67,8 @@ class Tracer:
     def of(self, plan: Plan) -> Tracer:
         if plan.arguments:
             raise BadInput(plan.arguments[0], "the tracer experiment takes no arguments behind `--`")
+        if plan.device not in (None, "sycl"):
+            raise BadInput("--device", f"is {plan.device!r}; the tracer experiment runs on sycl alone")
         return self
 
     def python(self, environment: Mapping[str, str]) -> Path:
@@ -100,7 +100,7 @@ class Tracer:
         environment: Mapping[str, str],
     ) -> Result:
         result = folder / "result.json"
-        again = self._loop(treatment, plan.iterations, result, environment, subprocess.DEVNULL)[1]
+        again = self._loop(treatment, plan.iterations, result, environment).again
         made = self._made(result, environment)
         wanted = _IN_EFFECT.get(treatment)
         mapped = made.pop("mapped")
@@ -157,7 +157,7 @@ class Tracer:
         """Calls of a run of so many iterations, by the lines of the vendor's text trace."""
         with tempfile.TemporaryDirectory() as folder:
             result = Path(folder) / "result.json"
-            out, _ = self._loop(TEXT, iterations, result, environment, subprocess.PIPE)
+            out = self._loop(TEXT, iterations, result, environment, keep_out=True).out
             self._made(result, environment)
         return out.count(b"<---")
 
@@ -174,28 +174,24 @@ class Tracer:
             raise BadInput(python, f"wrote no sound result of the loop: {visible(error)}") from error
 
     def _loop(
-        self, treatment: str, iterations: int, result: Path, environment: Mapping[str, str], out: int
-    ) -> tuple[bytes, int]:
-        """One process of the loop; what it printed, and how often it was begun again."""
+        self,
+        treatment: str,
+        iterations: int,
+        result: Path,
+        environment: Mapping[str, str],
+        keep_out: bool = False,
+    ) -> _process.Ended:
+        """One process of the loop."""
         python = self.python(environment)
-        inside = self._environment(treatment, python, result.parent, environment)
-        words: list[str | Path] = [python, _LOOP, str(iterations), str(SEGMENTS), result]
-        for again in range(TRIES):
-            try:
-                done = subprocess.run(
-                    words, env=inside, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE,
-                    timeout=MOST_SECONDS, check=False,
-                )  # fmt: skip
-            except OSError as error:
-                raise BadInput(python, f"cannot be run: {error.strerror}") from error
-            except subprocess.TimeoutExpired:
-                raise BadInput(treatment, f"the loop took longer than {MOST_SECONDS} s") from None
-            if done.returncode == 0:
-                return done.stdout or b"", again
-            if done.returncode != TRY_AGAIN:
-                break
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit {done.returncode}"]
-        raise BadInput(treatment, f"the loop ended with {done.returncode}: {said[-1]}")
+        return _process.run(
+            [python, _LOOP, str(iterations), str(SEGMENTS), result],
+            self._environment(treatment, python, result.parent, environment),
+            treatment=treatment,
+            what="the loop",
+            most_seconds=MOST_SECONDS,
+            keep_out=keep_out,
+            again=lambda ended: ended.code == TRY_AGAIN,
+        )
 
     def _environment(
         self, treatment: str, python: Path, folder: Path, environment: Mapping[str, str]

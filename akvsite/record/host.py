@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import statistics
+import time
 from pathlib import Path
 
 from akvsite.record.clean import Facts
@@ -59,10 +60,25 @@ def load_per_core() -> float:
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
+def busy_per_core(seconds: float) -> float:
+    """The part of the processors' time, from 0 to 1, that anybody used over the next ``seconds``, neighbours included."""
+    idle, total = _processor_ticks()
+    time.sleep(seconds)
+    idle_then, total_then = _processor_ticks()
+    return 1 - (idle_then - idle) / max(1, total_then - total)
+
+
 def governor() -> str | None:
     """The governors of all cores; None where the kernel shows none, as in most virtual machines."""
     found = {read(path) for path in _CPUS.glob("cpu[0-9]*/cpufreq/scaling_governor")} - {None}
     return ", ".join(sorted(name for name in found if name)) or None
+
+
+def _processor_ticks() -> tuple[int, int]:
+    """Ticks of all processors since the start: idle, waiting for a disk included, and in all (proc(5), ``/proc/stat``)."""
+    fields = (read("/proc/stat") or "").partition("\n")[0].split()[1:9]
+    ticks = [int(field) for field in fields] or [0] * 8
+    return ticks[3] + ticks[4], sum(ticks)
 
 
 def _clocks() -> str | None:

@@ -8,7 +8,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from capturing import environment, words
 from ur_captures import build_shim
 
 from akvsite.errors import BadInput
-from akvsite.experiments import Done, Plan, carry_out, probe
-from akvsite.experiments.probe import DEVICE, EDGE, OFF, Probe
+from akvsite.experiments import Done, Plan, _engine, carry_out
+from akvsite.experiments._engine import DEVICE, EDGE, OFF, Engine
+from akvsite.experiments.probe import Probe
 from akvsite.manifest import load
 from akvsite.record import reference
 from akvsite.runner import options
@@ -71,6 +72,12 @@ if text:
     Path(sys.argv[sys.argv.index("--result") + 1]).write_text(text)
 """
 )
+
+
+def probe(arguments: Sequence[str] = ()) -> Probe:
+    return Probe(Engine(arguments))
+
+
 SYCL = ("--backend", "sycl", "--model", "tiny")
 
 
@@ -86,7 +93,7 @@ def stand_in(shim: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dic
     python.parent.mkdir(parents=True)
     python.write_text(STAND_IN)
     python.chmod(0o755)
-    monkeypatch.setattr(probe, "WARM_UP", 5)
+    monkeypatch.setattr(_engine, "WARM_UP", 5)
     return environment(AKVSITE_SYCL_PYTHON=str(python))
 
 
@@ -94,12 +101,12 @@ def run(treatment: str, where: Path, env: Mapping[str, str], **asked: Any) -> di
     plan = Plan(iterations=20, arguments=SYCL)
     work = where / "run"
     work.mkdir()
-    return Probe().of(plan).run(treatment, plan, work, {}, {**env, "STAND_IN": json.dumps(asked)})
+    return probe().of(plan).run(treatment, plan, work, {}, {**env, "STAND_IN": json.dumps(asked)})
 
 
 def test_a_bundle_of_every_level(tmp_path: Path, stand_in: dict[str, str]) -> None:
     plan = Plan(blocks=2, iterations=20, seed=5, out=tmp_path / "captures", arguments=SYCL)
-    done = carry_out(Probe(), plan, stand_in)
+    done = carry_out(probe(), plan, stand_in)
     assert sorted(done.blocks[0]) == sorted(LEVELS) and done.blocks[1] == done.blocks[0][::-1]
     bundle = tmp_path / "captures/probe"
     declared = load(bundle)
@@ -123,8 +130,11 @@ def test_a_bundle_of_every_level(tmp_path: Path, stand_in: dict[str, str]) -> No
     store = tmp_path / "akvsite.db"
     read_in(store, bundle)
     rows = ask(
-        store, "SELECT min(duration_ns) AS least, count(*) AS n, arm FROM trial WHERE treatment = 'edge'"
+        store,
+        "SELECT min(duration_ns) AS least, count(*) AS n, arm FROM trial WHERE treatment = 'edge' GROUP BY arm",
     )
+    whole = rows.pop(0)
+    assert (whole["arm"], whole["n"]) == ("command", 2) and whole["least"] > 10_000_000
     # Two prefill steps, then five decode steps are cut; each step is one ns longer than the one before.
     assert rows == [{"least": 133 + 7, "n": 2 * 20, "arm": "decode step"}]
 
@@ -133,16 +143,16 @@ def test_other_arguments_are_another_experiment(tmp_path: Path, stand_in: dict[s
     broken = {**stand_in, "STAND_IN": json.dumps({"exit": 3})}
     plan = Plan(blocks=1, iterations=20, out=tmp_path / "out", arguments=SYCL)
     with pytest.raises(BadInput, match="the engine ended with 3: engine: too hot"):
-        carry_out(Probe(), plan, broken)
+        carry_out(probe(), plan, broken)
     other = Plan(blocks=1, iterations=20, out=tmp_path / "out", arguments=(*SYCL, "--int8"))
     with pytest.raises(BadInput, match="with arguments --backend sycl --model tiny was begun here"):
-        carry_out(Probe(), other, stand_in)
-    assert len(carry_out(Probe(), plan, stand_in).results) == 5
+        carry_out(probe(), other, stand_in)
+    assert len(carry_out(probe(), plan, stand_in).results) == 5
 
 
 def test_tokens_that_differ_are_told(tmp_path: Path, stand_in: dict[str, str]) -> None:
     plan = Plan(blocks=1, iterations=20, out=tmp_path / "out", arguments=SYCL)
-    carry_out(Probe(), plan, {**stand_in, "STAND_IN": json.dumps({"other tokens": True})})
+    carry_out(probe(), plan, {**stand_in, "STAND_IN": json.dumps({"other tokens": True})})
     facts = {f.key: f.value for f in load(tmp_path / "out/probe").facts if f.part == "capture"}
     assert facts["outputs"] == "DIFFER: 5 different sequences of tokens in 5 runs"
     assert "tokens_sha256" not in facts
@@ -179,9 +189,9 @@ def test_what_cannot_be_asked_for() -> None:
         (("--backend", "torch", "--profile-steps=1:2"), "is given by the experiment"),
     ):
         with pytest.raises(BadInput, match=said):
-            Probe().of(Plan(arguments=arguments))
+            probe().of(Plan(arguments=arguments))
     with pytest.raises(BadInput, match="make shim"):
-        Probe(SYCL).prepare(Plan(), {"AKVSITE_SHIM": "/", "AKVSITE_SYCL_PYTHON": sys.executable})
+        probe(SYCL).prepare(Plan(), {"AKVSITE_SHIM": "/", "AKVSITE_SYCL_PYTHON": sys.executable})
 
 
 @pytest.mark.parametrize(
@@ -196,8 +206,10 @@ def test_what_cannot_be_asked_for() -> None:
 def test_levels_are_those_that_the_backend_has(
     arguments: str, runtime: str | None, records: str, closest: str
 ) -> None:
-    made = Probe().of(Plan(arguments=tuple(arguments.split())))
-    assert (made.runtime, made.records, made.LEVEL) == (runtime, records, closest)
+    made = probe().of(Plan(arguments=tuple(arguments.split())))
+    engine = made.workload
+    assert isinstance(engine, Engine)
+    assert (engine.runtime, engine.records, made.LEVEL) == (runtime, records, closest)
     treatments = made.TREATMENTS
     assert treatments == LEVELS[: LEVELS.index(closest) + 1]
 
@@ -212,7 +224,7 @@ def test_a_capture_and_an_experiment_say_the_workload_alike() -> None:
         "no_prefetch": "yes",
         "max_batch": "8",
     }
-    contract = Probe(asked).CONTRACT
+    contract = probe(asked).CONTRACT
     assert contract == {"engine": said}
     command = ["/opt/python3", "-X", "dev", "-m", "akvsite.runner", *asked]
     assert reference.workload(reference.arguments_of(command) or []) == said
@@ -235,7 +247,7 @@ def test_a_capture_of_the_engine_states_its_workload(tmp_path: Path) -> None:
     assert said == {
         "batch": "4", "engine.backend": "torch", "engine.device": "cpu", "engine.model": "tiny", "engine.layers": "1", "engine.requests": "1", "engine.no_client": "yes",
     }  # fmt: skip
-    assert declared.engine == Probe.ENGINE
+    assert declared.engine == Engine.ENGINE
 
 
 def experiment(blocks: int, steps: int, **long: float) -> Done:
@@ -248,7 +260,7 @@ def experiment(blocks: int, steps: int, **long: float) -> Done:
         for t in block
     ]  # fmt: skip
     shared = {"measured_steps": steps}
-    made = Probe(("--backend", "torch"))
+    made = probe(("--backend", "torch"))
     made.TREATMENTS = tuple(order)
     return Done(made, Plan(blocks=blocks), shared, 1, drawn, results, Path())
 
@@ -289,15 +301,16 @@ def test_too_little_has_no_band(blocks: int, steps: int, why: str) -> None:
 def test_results_that_no_numbers_can_be_made_of_are_told() -> None:
     shared = {"measured_steps": 2}
     good = {
-        "trials": [["decode step", 0, 5], ["decode step", 1, 6]],
+        "trials": [["command", 0, 99], ["decode step", 0, 5], ["decode step", 1, 6]],
         "tokens_sha256": "x",
         "engine": {},
         "facts": {},
     }
-    unsound = Probe(SYCL).unsound
+    unsound = probe(SYCL).unsound
     assert unsound(shared) is None and unsound(shared, good) is None
     for key, value in (
-        ("trials", good["trials"][:1]), ("trials", [["decode step", 0, 5], ["decode step", 1, 0]]),
+        ("trials", good["trials"][:2]), ("trials", good["trials"][1:]),
+        ("trials", [["command", 0, 99], ["decode step", 0, 5], ["decode step", 1, 0]]),
         ("tokens_sha256", None), ("engine", []),
     ):  # fmt: skip
         assert unsound(shared, {**good, key: value})
@@ -308,7 +321,7 @@ def test_results_that_no_numbers_can_be_made_of_are_told() -> None:
 def test_tracers_from_outside_do_not_reach_the_engine(tmp_path: Path) -> None:
     outside = {"LD_PRELOAD": "x.so", "CUDA_INJECTION64_PATH": "y", "AKV_DIR": "z", "OMP_NUM_THREADS": "1"}
     plan = Plan(arguments=("--backend", "torch"))
-    made = Probe().of(plan)._environment(OFF, Path(sys.executable), tmp_path, outside)
+    made = Engine.of(plan)._environment(OFF, Path(sys.executable), tmp_path, outside)
     assert made == {
         "AKV_LEVEL": "off", "AKV_FILES": str(tmp_path / "files"), "OMP_NUM_THREADS": "1",
         "PYTHONPATH": str(TESTS.parent),
@@ -341,7 +354,7 @@ def test_it_is_carried_out_where_few_packages_are(tmp_path: Path, stand_in: dict
     ]
     program = (
         f"import sys, runpy\nfor m in {blocked!r}: sys.modules[m] = None\n"
-        "import akvsite.experiments.probe as p\np.WARM_UP = 5\n"
+        "import akvsite.experiments._engine as p\np.WARM_UP = 5\n"
         f"sys.argv = {[*asked, '--', *SYCL]!r}\nrunpy.run_module('akvsite', run_name='__main__', alter_sys=True)"
     )  # fmt: skip
     done = subprocess.run(
@@ -353,13 +366,13 @@ def test_it_is_carried_out_where_few_packages_are(tmp_path: Path, stand_in: dict
 
 def test_the_reference_engine_on_a_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine itself, at each level that torch has on a CPU."""
-    monkeypatch.setattr(probe, "WARM_UP", 2)
+    monkeypatch.setattr(_engine, "WARM_UP", 2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     engine = (
         "--backend torch --device cpu --layers 1 --requests 4 --output-tokens 8 --schedule fixed --no-client"
     )
     plan = Plan(blocks=1, iterations=5, out=tmp_path, arguments=tuple(engine.split()))
-    done = carry_out(Probe(), plan, environment(OMP_NUM_THREADS="1"))
+    done = carry_out(probe(), plan, environment(OMP_NUM_THREADS="1"))
     facts = {f.key: f.value for f in load(tmp_path / "probe").facts if f.part == "capture"}
     assert facts["outputs"] == "the same tokens in all 4 runs"
     assert facts["schedule"] == "the same batches in all 4 runs"
@@ -375,9 +388,9 @@ def test_the_reference_engine_on_a_cpu(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_reference_engine_on_a_sycl_device(
     shim: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
-    monkeypatch.setattr(probe, "WARM_UP", 1)
+    monkeypatch.setattr(_engine, "WARM_UP", 1)
     engine = "--backend sycl --layers 1 --requests 2 --output-tokens 6 --schedule fixed --no-client"
     plan = Plan(iterations=3, arguments=tuple(engine.split()))
-    made = Probe().of(plan).run(level, plan, tmp_path, {}, environment())
+    made = probe().of(plan).run(level, plan, tmp_path, {}, environment())
     key = "calls recorded" if level == EDGE else "stretches between device events"
     assert made["facts"][key] > 0 and made["facts"]["steps recorded by the probe"] >= 4

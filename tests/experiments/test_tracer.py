@@ -165,4 +165,4 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="--iterations"):
         Tracer().prepare(Plan(iterations=tracer.SEGMENTS - 1), {})
     with pytest.raises(BadInput, match="make shim"):
-        Tracer().prepare(Plan(), {"AKVSITE_SHIM": str(tmp_path)})
+        Tracer().prepare(Plan(iterations=tracer.SEGMENTS), {"AKVSITE_SHIM": str(tmp_path)})
