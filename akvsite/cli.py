@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import io
-import math
 import os
 import signal
 import sqlite3
@@ -16,15 +15,13 @@ import sys
 import threading
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from akvsite import __version__
+from akvsite import __version__, cli_claims
 from akvsite.errors import BadInput, visible
-
-if TYPE_CHECKING:
-    from akvsite.store import Store
+from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say, table, tell
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,9 +31,8 @@ app = typer.Typer(
     help="Read captures of LLM decode engines, and build a site that a team can review.",
 )
 
-StoreFile = Annotated[Path, typer.Option("--store", help="The SQLite file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-STORE = Path("akvsite.db")
+app.add_typer(cli_claims.claim, name="claim")
+app.command(epilog=cli_claims.RETRACT)(cli_claims.retract)
 INTERRUPTED = 130
 TOLD_TO_STOP = 143
 
@@ -109,24 +105,9 @@ def _run_command() -> None:
 
 
 def _stop(line: str, code: int) -> None:
-    _clear()
+    clear()
     print(f"akvsite: {visible(line)}", file=sys.stderr)
     sys.exit(code)
-
-
-def _say(line: str = "") -> None:
-    print(visible(line))
-
-
-def _progress(line: str) -> None:
-    """One line that is written over, and only where a person looks on."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{visible(line)[:100]}", end="", file=sys.stderr, flush=True)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @app.command(
@@ -152,8 +133,8 @@ def ingest(
     with Store.open(store) as opened:
         # Before the rows, so that a store whose ingest is broken off can be asked.
         way.install_views(opened)
-        for outcome in way.ingest(opened, captures, replace=replace, progress=_progress):
-            _clear()
+        for outcome in way.ingest(opened, captures, replace=replace, progress=progress):
+            clear()
             stored = sum(n for (_, fate), n in outcome.counts.items() if fate in way.STORED)
             counted = sum(outcome.counts.values()) - stored - outcome.quarantined
             done.append(
@@ -170,14 +151,14 @@ def ingest(
                         f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
                     )
                 )
-                _say(f"{outcome.run}: {said}")
+                say(f"{outcome.run}: {said}")
                 for name in outcome.truncated:
-                    _say(f"  {name} was cut short: what came before the cut is stored")
+                    say(f"  {name} was cut short: what came before the cut is stored")
                 for note in outcome.notes:
-                    _say(f"  {note}")
+                    say(f"  {note}")
         way.take_statistics(opened)
     if json:
-        _json(done)
+        as_json(done)
 
 
 @app.command(epilog="Example: akvsite build --out site")
@@ -202,14 +183,14 @@ def build(
     if not store.is_file():
         raise BadInput(store, "no such store; make one with `akvsite ingest PATH`")
     with Store.open(store) as opened:
-        built = site.build(opened, project, captures, out, _progress)
-    _clear()
+        built = site.build(opened, project, captures, out, progress)
+    clear()
     if json:
-        _json(
+        as_json(
             [{"pages": built.pages, "charts": built.charts, "changed_files": built.changed, "out": str(out)}]
         )
     else:
-        _say(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
+        say(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
 
 
 @app.command(epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0")
@@ -226,7 +207,7 @@ def compare(
 
     if a == b:
         raise BadInput(b, "is the same run twice: a comparison is of two runs")
-    with _reading(store) as opened:
+    with reading(store) as opened:
         desk = SiteDesk(opened)
         members = [
             {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
@@ -248,7 +229,7 @@ def compare(
         if name in made
     }
     if json:
-        _json(
+        as_json(
             {
                 "use": found.use,
                 "retractions": stamped,
@@ -262,19 +243,19 @@ def compare(
         )
         return
     for line in stamped:
-        _say(line)
+        say(line)
     if found.outputs:
-        _say("The outputs differ.")
-    _say(f"Use: {found.use}")
+        say("The outputs differ.")
+    say(f"Use: {found.use}")
     for name, why in found.left_out.items():
-        _say(f"{name} is left out: {why}")
+        say(f"{name} is left out: {why}")
     if found.refusal:
-        _say(f"No difference is formed: {found.refusal}")
-    _print([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
-    _say()
+        say(f"No difference is formed: {found.refusal}")
+    table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
+    say()
     for (name, key), number in numbers.items():
-        _say(f"{name:5} {key:10} {number.text()}")
-        _say(f"{'':16} {number.footer()}")
+        say(f"{name:5} {key:10} {number.text()}")
+        say(f"{'':16} {number.footer()}")
 
 
 @app.command(epilog="Example: akvsite runs --json")
@@ -282,10 +263,10 @@ def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
     """The runs in the store, and what each holds."""
     from akvsite.site import SiteDesk
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         rows = SiteDesk(opened).ask("run_list", order="name")
     if json:
-        _json(rows)
+        as_json(rows)
     else:
         keep = (
             "name",
@@ -300,7 +281,7 @@ def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
             "trials",
             "quarantined",
         )
-        _print([{k: row[k] for k in keep} for row in rows])
+        table([{k: row[k] for k in keep} for row in rows])
 
 
 @app.command(epilog="Example: akvsite show h200-kv-prefetch-device")
@@ -311,14 +292,14 @@ def show(
     from akvsite.pages._run import load, step_numbers
     from akvsite.site import SiteDesk
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         desk = SiteDesk(opened)
         found = load(desk, _run(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
         account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
         numbers = {f"{name}, {label}": number for label, made in step_numbers(found) for name, number in made}
     if json:
-        _json(
+        as_json(
             {
                 "run": found.listed, "because": found.use_because, "seen": list(found.coverage), "facts": facts,
                 "records": account, "numbers": {k: v.as_row() for k, v in numbers.items()},
@@ -326,17 +307,17 @@ def show(
         )  # fmt: skip
         return
     host = f"{found.listed['host']} ({found.listed['role']})" if found.listed["host"] else "no host stated"
-    _say(f"{found.name}: level {found.level}, host {host}: {found.use} ({found.use_because})")
+    say(f"{found.name}: level {found.level}, host {host}: {found.use} ({found.use_because})")
     for line in found.withdrawn:
-        _say(line)
-    _say(f"seen: {found.seen() or 'no device records and no calls'}")
+        say(line)
+    say(f"seen: {found.seen() or 'no device records and no calls'}")
     for name, number in numbers.items():
-        _say(number.text(name))
-        _say(f"  {number.footer()}")
-    _say()
-    _print([{k: f[k] for k in ("part", "key", "value")} for f in facts])
-    _say()
-    _print([{k: r[k] for k in ("path", "what", "fate", "count")} for r in account])
+        say(number.text(name))
+        say(f"  {number.footer()}")
+    say()
+    table([{k: f[k] for k in ("part", "key", "value")} for f in facts])
+    say()
+    table([{k: r[k] for k in ("path", "what", "fate", "count")} for r in account])
 
 
 @app.command(epilog='Example: akvsite exclude h200-decode-off-a3 --because "another job ran on the card"')
@@ -354,14 +335,14 @@ def exclude(
 
     if not because.strip():
         raise BadInput("--because", "is empty: say why")
-    with _reading(store) as reading:
-        _run(site.SiteDesk(reading), run)
+    with reading(store) as opened:
+        _run(site.SiteDesk(opened), run)
     if not captures.is_dir():
         raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
     note = ledger.write_exclusion(captures, run, because.strip(), date.today())
     with Store.open(store) as opened:
         site.take_notes(opened, captures)
-    _say(f"{run} is excluded; the note is {note}")
+    say(f"{run} is excluded; the note is {note}")
 
 
 @app.command(epilog="Example: akvsite formats --json")
@@ -373,7 +354,7 @@ def formats(json: AsJson = False) -> None:
         {"format": "bundle", "version": 1, "about": "a folder with a capture.toml and its level files"},
         *({"format": r.NAME, "version": r.VERSION, "about": r.ABOUT} for r in readers.readers()),
     ]
-    _json(rows) if json else _print(rows)
+    as_json(rows) if json else table(rows)
 
 
 @app.command(epilog='Example: akvsite sql "SELECT name, count(*) FROM level4_edge GROUP BY name" --json')
@@ -384,14 +365,14 @@ def sql(
 ) -> None:
     """Ask the store. Tables and questions are described on the Schema and Method pages."""
 
-    with _reading(store) as opened:
+    with reading(store) as opened:
         opened.allow_reading_only()
         try:
             rows = opened.rows(query)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             denied = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
             raise BadInput("query", "the store is open for reading only" if denied else str(error)) from error
-    _json(rows) if json else _print(rows)
+    as_json(rows) if json else table(rows)
 
 
 @app.command(
@@ -451,11 +432,11 @@ def capture(
             interval_ns=interval_ms * 1_000_000, compress=compress,
         ),
         _INHERITED,
-        _progress,
+        progress,
     )  # fmt: skip
     mapped = ", ".join(done.libraries) or "none"
     if json:
-        _json(
+        as_json(
             {
                 "bundle": str(done.bundle), "code": done.code, "ended": done.ended, "calls": done.calls,
                 "records_lost": done.lost, "runtime_libraries": done.libraries, "because": done.because,
@@ -464,13 +445,13 @@ def capture(
         )  # fmt: skip
     elif sys.stderr.isatty():
         seen = "" if done.calls is None else f"{done.calls:,} calls (counted), "
-        _tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
+        tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
     for line in done.left_out:
-        _tell(f"left out: {line}")
+        tell(f"left out: {line}")
     if done.lost:
-        _tell(f"{done.lost:,} records lost (counted): calls are missing from this capture")
+        tell(f"{done.lost:,} records lost (counted): calls are missing from this capture")
     if done.calls == 0:
-        _tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
+        tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
     # Not by way of an interrupt: a code of 130 is the command's own.
     sys.stdout.flush()
     raise SystemExit(done.code)
@@ -533,19 +514,19 @@ def experiment(
     plan = experiments.Plan(
         pairs, iterations or 0, seed, out, name, host, host_role, note, tuple(arguments or ()), device, warm_up
     )  # fmt: skip
-    done = experiments.carry_out(experiments.find(which), plan, _INHERITED, _progress)
-    _clear()
+    done = experiments.carry_out(experiments.find(which), plan, _INHERITED, progress)
+    clear()
     if json:
         rows = [{"statistic": key, **number.as_row()} for key, number in done.numbers.items()]
         about = {"bundle": str(done.place), "seed": done.seed, "quiet": done.quiet, "shared": done.shared}
-        _json({**about, "numbers": rows})
+        as_json({**about, "numbers": rows})
         return
-    _say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")
+    say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")
     for check in done.quiet.values():
-        _say(f"  {check}")
+        say(f"  {check}")
     for key, number in done.numbers.items():
-        _say(number.text(key))
-        _say(f"  {number.footer()}")
+        say(number.text(key))
+        say(f"  {number.footer()}")
 
 
 def _pairs(words: list[str]) -> dict[str, str]:
@@ -556,11 +537,6 @@ def _pairs(words: list[str]) -> dict[str, str]:
             raise BadInput("--contract", f"{word!r}: KEY=VALUE, each key once")
         made[key.strip()] = value.strip()
     return made
-
-
-def _tell(line: str) -> None:
-    """A line beside the command's own output, which has standard output for itself."""
-    print(f"akvsite: {visible(line)}", file=sys.stderr)
 
 
 @app.command(epilog="Example: akvsite scan captures/edge/ur-4711.akvlog --engine python")
@@ -576,12 +552,12 @@ def scan(
 
     found = [summary.summarise(path, engine) for path in summary.find(paths)]
     if json:
-        _json(found)
+        as_json(found)
         return
     for each in found:
         for line in summary.lines(each):
-            _say(line)
-        _print(each["calls"])
+            say(line)
+        table(each["calls"])
 
 
 @app.command(epilog="Example: akvsite doctor")
@@ -590,7 +566,7 @@ def doctor(store: StoreFile = STORE, json: AsJson = False) -> None:
     from akvsite import doctor as checks
 
     rows = checks.examine(store)
-    _json(rows) if json else _print(rows)
+    as_json(rows) if json else table(rows)
     if any(row["state"] == "missing" for row in rows):
         raise typer.Exit(1)
 
@@ -598,20 +574,8 @@ def doctor(store: StoreFile = STORE, json: AsJson = False) -> None:
 @app.callback(invoke_without_command=True)
 def top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     if version:
-        _say(__version__)
+        say(__version__)
         raise typer.Exit()
-
-
-def _reading(path: Path) -> Store:
-    """The store, open for reading, with the questions of this version whatever the store's own views are."""
-    from akvsite import questions
-    from akvsite.store import Store
-
-    opened = Store.read(path)
-    for statement in questions.statements(opened.connection):
-        if statement.startswith("CREATE VIEW"):
-            opened.connection.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
-    return opened
 
 
 def _run(desk: Any, name: str) -> dict[str, Any]:
@@ -620,36 +584,3 @@ def _run(desk: Any, name: str) -> dict[str, Any]:
         raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
     found: dict[str, Any] = rows[0]
     return found
-
-
-def _json(value: object) -> None:
-    import json
-
-    # Plain ASCII: what a capture put into a name stays an escape.
-    print(json.dumps(_strict(value), indent=1, allow_nan=False, default=str))
-
-
-def _strict(value: object) -> object:
-    """What JSON has no word for: a number without a value is null, bytes are hexadecimal."""
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case bytes():
-            return value.hex()
-        case dict():
-            return {str(k): _strict(v) for k, v in value.items()}
-        case list() | tuple():
-            return [_strict(v) for v in value]
-    return value
-
-
-def _print(rows: list[dict[str, Any]]) -> None:
-    """Rows as aligned columns; what a capture put into them cannot move the cursor."""
-    if not rows:
-        print("none")
-        return
-    names = list(rows[0])
-    cells = [[visible("" if row[n] is None else row[n]) for n in names] for row in rows]
-    widths = [min(60, max(len(n), *(len(line[i]) for line in cells))) for i, n in enumerate(names)]
-    for line in [names, *cells]:
-        print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from akvsite import estimators, ingest, ledger, output, pages, questions, tables
+from akvsite import controls, estimators, ingest, ledger, output, pages, questions, tables
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
 from akvsite.pages import Page, Record, _held
@@ -167,7 +167,8 @@ def _after_all_charts(module: Any) -> bool:
 def take_notes(store: Store, folder: Path) -> None:
     """Make the store's copy of the ledger what ``folder`` holds, and its views what the questions are.
 
-    Raises ``BadInput`` where the folder is missing: its claims and exclusions would be gone from the site in silence.
+    Raises ``BadInput`` where the folder is missing: its claims and exclusions would be gone from the site in silence; and
+    where a claim or a retraction does not keep to the rules of controls.
     """
     if not folder.is_dir():
         raise BadInput(
@@ -182,18 +183,7 @@ def take_notes(store: Store, folder: Path) -> None:
             store.connection.execute(f"DELETE FROM {table}")
         for table, row in ledger.rows(notes):
             store.insert(table, row)
-        _hold_controls(store, folder)
-
-
-def _hold_controls(store: Store, folder: Path) -> None:
-    """A claim leaves open only with a control that was captured with capture off. The rule is ``control_use.sql``."""
-    for claim in store.rows(
-        "SELECT claim, control, because FROM control_use WHERE counts = 0 AND state <> 'open' ORDER BY claim"
-    ):
-        raise BadInput(
-            folder / "claims",
-            f"claim {claim['claim']!r} cannot leave open: its control {claim['control']!r} {claim['because']}",
-        )
+        controls.hold(store, folder)
 
 
 def write_pages(store: Store, project: Path, progress: Progress | None = None) -> Built:

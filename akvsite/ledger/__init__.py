@@ -16,12 +16,16 @@ import yaml
 
 from akvsite.errors import BadInput
 from akvsite.ledger import claims, declared, inquiries, notes
-from akvsite.ledger.claims import Claim, Entry
+from akvsite.ledger._front import read
+from akvsite.ledger._names import SCOPES, wrong_name
+from akvsite.ledger.claims import ABOUT, Claim, Entry
 from akvsite.ledger.declared import Comparison, History, Side
 from akvsite.ledger.inquiries import Inquiry, Rung
 from akvsite.ledger.notes import Exclusion, Retraction
 
 __all__ = [
+    "ABOUT",
+    "SCOPES",
     "TABLES",
     "Claim",
     "Comparison",
@@ -33,9 +37,12 @@ __all__ = [
     "Retraction",
     "Rung",
     "Side",
+    "files",
     "load",
+    "read",
     "rows",
     "write_exclusion",
+    "wrong_name",
 ]
 
 

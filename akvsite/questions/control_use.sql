@@ -1,19 +1,29 @@
 -- Which controls of claims count as one?
 --
--- A control is a run that was captured with capture off, that a capture.toml declares, and that no note excludes.
--- Without one a claim stays open.
+-- What can be a control at all, and what a designed experiment is, says `control_list`; which claims need one,
+-- `_claim_design`. A control is none of the runs that the claim stands on (`_claim_stands`). Without one a claim stays open.
 --
 -- @claim    id of the claim
 -- @state    open, supported or retracted
 -- @control  name of its control
 -- @counts   1 where it counts as a control
 -- @because  why it does not
-SELECT c.claim, k.state, c.name AS control, coalesce(u.use IN ('speed', 'comparison under the same load'), 0) AS counts,
-       CASE WHEN r.id IS NULL THEN 'is not in the store'
-            WHEN u.use IN ('speed', 'comparison under the same load') THEN ''
-            ELSE 'is no control: ' || u.because END AS because
-FROM claim_run c
-JOIN claim k ON k.claim = c.claim
-LEFT JOIN run r ON r.name = c.name
-LEFT JOIN run_use u ON u.run_id = r.id
-WHERE c.kind = 'control'
+SELECT v.claim, v.state, v.control, v.because = '' AS counts, v.because
+FROM (
+    SELECT c.claim, k.state, c.name AS control,
+           CASE WHEN l.run IS NULL THEN 'is not in the store'
+                WHEN l.counts = 0 THEN 'is no control: ' || l.because
+                WHEN s.run IS NOT NULL THEN 'is one of the runs that the claim stands on'
+                WHEN d.claim IS NULL THEN ''
+                WHEN l.designed = 0 THEN 'is no designed experiment: ' || d.because
+                    || ' needs one, with trials by the wall clock and a `design` or `experiment` that its capture states'
+                WHEN l.timing_off = 0 THEN 'does not say that timing events were off, throughout or in one treatment: '
+                    || d.because || ' needs that'
+                ELSE '' END AS because
+    FROM claim_run c
+    JOIN claim k ON k.claim = c.claim
+    LEFT JOIN control_list l ON l.run = c.name
+    LEFT JOIN _claim_stands s ON s.claim = c.claim AND s.run = c.name
+    LEFT JOIN _claim_design d ON d.claim = c.claim
+    WHERE c.kind = 'control'
+) v

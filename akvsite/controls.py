@@ -1,0 +1,99 @@
+"""What the ledger needs of the store: a claim leaves open only with a control. The rules are questions, not here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from akvsite import ledger, questions
+from akvsite.errors import BadInput
+from akvsite.ledger import Ledger, notes, writing
+from akvsite.store import Store
+
+
+def suppose(store: Store, supposed: Ledger) -> None:
+    """Let ``store``, which is open for reading, answer as if it held this ledger. Nothing is written into it."""
+    for table in ledger.TABLES:
+        store.connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
+        store.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM main.{table} WHERE 0")
+    for table, row in ledger.rows(supposed):
+        store.insert(table, row)
+    # The store's own views see its own tables alone.
+    for question in questions.questions().values():
+        store.connection.execute(f"DROP VIEW IF EXISTS temp.{question.name}")
+        store.connection.execute(f"CREATE TEMP VIEW {question.name} AS\n{question.sql}")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A control that is none: of a claim, or of a retraction where one is named."""
+
+    claim: str
+    retraction: str | None
+    why: str
+
+
+def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
+    """Of all claims, or of one. A claim that is open, or was retracted, rests on no control."""
+    of_one, one = ("AND claim = ?", [claim]) if claim else ("", [])
+    for row in store.rows(
+        f"SELECT * FROM control_use WHERE counts = 0 AND state = 'supported' {of_one} ORDER BY claim, control",
+        one,
+    ):
+        why = f"{row['claim']!r} cannot leave open: its control {row['control']!r} {row['because']}"
+        yield Refusal(row["claim"], None, why)
+    for row in store.rows(
+        f"SELECT * FROM retraction_control WHERE counts = 0 {of_one} ORDER BY retraction", one
+    ):
+        yield Refusal(row["claim"], row["retraction"], f"{row['control']!r} {row['because']}")
+
+
+def hold(store: Store, folder: Path) -> None:
+    """Raises ``BadInput``, with the file, for the first control that is none."""
+    for refusal in refusals(store):
+        if refusal.retraction is not None:
+            raise BadInput(_retraction_file(folder, refusal.retraction), refusal.why, place="control")
+        path, _ = writing.find(folder, refusal.claim)
+        back = f"`akvsite claim open {refusal.claim} --because …` takes its support back"
+        raise BadInput(path, f"{refusal.why}; {back}", place="history")
+
+
+def known(store: Store, kind: str | None, name: str) -> bool:
+    """Whether the store has a run or comparison of this name; of a chart, what its page is about."""
+    if kind == "chart":
+        folder, _, page = name.partition("#")[0].partition("/")
+        kind, name = ("comparison" if folder == "comparisons" else "run"), page
+    where = "comparison" if kind == "comparison" else "run"
+    return bool(store.one(f"SELECT count(*) FROM {where} WHERE name = ?", [name]))
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What an open claim needs before it can leave open."""
+
+    #: Why its control has to be a designed experiment, in words; None where any run with capture off can be one.
+    designed_because: str | None
+    #: Runs of the store that the rule admits. Whether one of them shows what is claimed is for a person to see.
+    admitted: tuple[str, ...]
+
+
+def missing(store: Store, claim: str) -> Missing | None:
+    """None for a claim that is not open."""
+    if store.one("SELECT state FROM claim WHERE claim = ?", [claim]) != "open":
+        return None
+    because = store.one("SELECT because FROM _claim_design WHERE claim = ?", [claim])
+    designed = "AND designed AND timing_off" if because else ""
+    admitted = store.rows(
+        f"SELECT run FROM control_list WHERE counts {designed}"
+        " AND run NOT IN (SELECT run FROM _claim_stands WHERE claim = ?) ORDER BY run",
+        [claim],
+    )
+    return Missing(because, tuple(row["run"] for row in admitted))
+
+
+def _retraction_file(folder: Path, name: str) -> Path:
+    for path in ledger.files(folder, "retractions"):
+        if notes.retraction(path).id == name:
+            return path
+    return folder / "retractions" / f"{name}.md"
