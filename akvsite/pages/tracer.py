@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,21 @@ def write(desk: Desk) -> Iterator[Page]:
     for listed in desk.ask("run_list", order="name"):
         if listed["trials"] and (found := _Tracer.of(load(desk, listed))):
             yield Page(found.page, found.text())
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way of looking adds to a call of the loop: ns by the wall clock, and bytes of anonymous memory that stay."""
+
+    treatment: str
+    time: Estimate
+    memory: Estimate
+
+
+def costs(run: Run) -> list[Cost]:
+    """Of each way of looking in this experiment; none where it is no tracer experiment, or not whole."""
+    found = _Tracer.of(run)
+    return found.costs() if found else []
 
 
 class _Tracer:
@@ -63,6 +79,13 @@ class _Tracer:
             return None
         runs, blocks = _loop_runs(run)
         return cls(run, facts, runs, blocks) if runs else None
+
+    def costs(self) -> list[Cost]:
+        """By the wall clock, and in the memory that no file stands behind."""
+        return [
+            Cost(name, time, self._mark(estimators.growth(self.runs, name, "anonymous", self.calls)))
+            for name, time in self.added["loop"]
+        ]
 
     def text(self) -> str:
         run = self.run

@@ -7,6 +7,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import bands, distribution
 from akvsite.estimate import unknown
+from akvsite.pages import Desk
 from akvsite.pages._html import counted, table, text
 from akvsite.pages._run import Run
 
@@ -70,7 +71,12 @@ def write(run: Run) -> str:
 
 def concurrency_of(run: Run) -> float | None:
     """The number of requests in flight that the capture declares, if it does."""
-    for row in run.desk.ask("fact_list", run_id=run.id, order="part,key"):
+    return in_flight(run.desk, run.id)
+
+
+def in_flight(desk: Desk, run_id: int) -> float | None:
+    """The same, where no more of the run is needed."""
+    for row in desk.ask("fact_list", run_id=run_id, order="part,key"):
         if row["key"] in ("concurrency", "max_concurrency"):
             try:
                 value = float(row["value"])
