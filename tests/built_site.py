@@ -6,6 +6,7 @@ The site that comes out is what tests look at, through files or through a browse
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from typing import Any
 
 import claims
 import looked_at
+from bundles import steps, write_capture
 
 ROOT = Path(__file__).parents[1]
 
@@ -140,6 +142,8 @@ def made(folder: Path, *, light: bool = False) -> Path:
     _notes(folder / "captures")
     looked_at.experiment(folder / "captures/probe-made-up")
     looked_at.run(folder / "captures/looked-at", "edge")
+    for name, number in (("same-load-a", 1), ("same-load-b", 2)):
+        _under_load(folder / "captures" / name, number)
     loose = folder / "loose"
     loose.mkdir()
     for name, events in traces().items():
@@ -153,6 +157,18 @@ def made(folder: Path, *, light: bool = False) -> Path:
     run(folder, "exclude", "two-devices", "--because", "a second job ran")
     run(folder, "build")
     return folder
+
+
+def _under_load(folder: Path, number: int) -> None:
+    """A run at level off on a busy host whose load it states; those of other numbers were made under the same load."""
+    lengths = [1_000_000 + 1000 * number + 100 * (n * 37 % 101) for n in range(400)]
+    rows = steps(len(lengths))
+    for row, end, length in zip(rows, itertools.accumulate(lengths), lengths, strict=True):
+        row |= {"start_ns": end - length, "end_ns": end}
+    load = f"[host.facts]\ncpus = 4\n[load.before]\nload_1_min = 1.{number}\n[load.before.device]\nother_processes = 0\n"
+    top = f'engine = "made up"\nstarted = "2026-11-29T12:0{number}:00+00:00"'
+    contract = f'[contract]\nworkload = "decode"\ncandidate = {number}\n'
+    write_capture(folder, {"step": rows}, host="busy-made-up", top=top, more=load + contract)
 
 
 def _left_out(light: bool, folder: str, names: list[str]) -> set[str]:
@@ -179,11 +195,24 @@ def _notes(captures: Path) -> None:
         captures, "withdrawn", on="2026-11-30", named="withdrawn-1",
         reason="The outputs of the two sides differ, so they did not do the same work.", body="No more was learned.",
     )  # fmt: skip
+    (captures / "inquiries").mkdir(exist_ok=True)
+    (captures / "inquiries" / "stalls.md").write_text(
+        "---\nid: stalls\ndate: 2026-11-30\ntitle: Why does a step stall?\nsymptom: Now and then a step is slower, the worst <b>by far</b>.\n"
+        "uses: {claims: [withdrawn], retractions: [withdrawn-1]}\nrungs:\n"
+        "- scope: application\n  question: Do both ways stall?\n  found: On demand it looks better.\n  runs: [h200-decode-off-a0]\n"
+        '  comparisons: [h200-prefetch]\n  charts: ["comparisons/h200-prefetch#runs-p50", "runs/h200-decode-off-a0#step-series"]\n'
+        "- scope: timeline\n  question: What runs beside it?\n  claims: [h200-copies-overlap-compute]\n"
+        '  charts: ["runs/h200-kv-prefetch-device#step-series"]\n---\nWritten by **hand**, a clear win.\n'
+    )
     (captures / "comparisons" / "mixed-levels.toml").write_text(
         'name = "mixed-levels"\ntitle = "Two levels side by side"\ndesign = "two runs"\n'
         '[a]\nlabel = "off"\nruns = ["h200-decode-off-a0"]\n[b]\nlabel = "device"\nruns = ["h200-kv-prefetch-device"]\n'
     )
+    (captures / "comparisons" / "loads-unknown.toml").write_text(
+        'name = "loads-unknown"\ntitle = "Two runs whose loads are not known to be the same"\ndesign = "two runs"\n'
+        '[a]\nlabel = "prefetch"\nruns = ["h200-decode-off-a1"]\n[b]\nlabel = "on demand"\nruns = ["h200-decode-off-b1"]\n'
+    )
     (captures / "comparisons" / "one-run-a-side.toml").write_text(
         'name = "one-run-a-side"\ntitle = "One run a side"\ndesign = "two runs"\n'
-        '[a]\nlabel = "prefetch"\nruns = ["h200-decode-off-a1"]\n[b]\nlabel = "on demand"\nruns = ["h200-decode-off-b1"]\n'
+        '[a]\nlabel = "prefetch"\nruns = ["same-load-a"]\n[b]\nlabel = "on demand"\nruns = ["same-load-b"]\n'
     )

@@ -64,8 +64,9 @@ def unstamped(page: str, withdrawn: Sequence[Record]) -> Record | None:
     stamped = {html.unescape(found) for found in _STAMPED.findall(seen)}
     words = _words(seen)
     for row in withdrawn:
-        statement = _words(row["statement"])
-        if statement.strip() and statement in words and row["retraction"] not in stamped:
+        # A statement is text; copied into Markdown as it is, its signs may become markup.
+        said = {_words(html.escape(row["statement"])), _words(row["statement"])}
+        if row["retraction"] not in stamped and any(one.strip() and one in words for one in said):
             return row
     return None
 

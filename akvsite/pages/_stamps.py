@@ -7,9 +7,7 @@ retraction in ``data-akv-retraction``, by which a check sees that it is there.
 
 from __future__ import annotations
 
-import html
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from akvsite.pages import Desk, Record
 from akvsite.pages._html import Cell, link, quote, stamp, text
@@ -19,8 +17,6 @@ Stamped = Mapping[str, tuple[str, ...]]
 
 #: Kinds of a stamp that mean the same thing; a control is a run.
 _KINDS = {"run": ("run", "control"), "experiment": ("run", "control")}
-#: What a run may be called; at the end of a sentence its full stop is taken along.
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
 def stamped_runs(desk: Desk) -> Stamped:
@@ -94,21 +90,12 @@ def stamps(
 def stamps_of_runs(desk: Desk, root: str, names: Iterable[str], *, why: str = "") -> str:
     """The stamps of runs that a page shows; ``why`` says in which part of it, such as "in the band by history"."""
     behind = f", {text(why)}," if why else ""
-    return _stamps(
-        root,
-        (
-            (f"that stands on run {link(name, f'{root}runs/{name}.html')}{behind}", row)
-            for name in names
-            for row in _rows(desk, "run", name)
-        ),
-    )
 
+    def which(runs: Sequence[str]) -> str:
+        links = [link(name, f"{root}runs/{name}.html") for name in runs]
+        return f"that stands on {_runs(links)}{behind}"
 
-def named(desk: Desk, root: str, page: str) -> str:
-    """The stamps of all stamped runs that the text of a page names."""
-    found = _NAME.findall(html.unescape(page))
-    words = {*found, *(word.rstrip("._-") for word in found)}
-    return stamps_of_runs(desk, root, sorted(words & stamped_runs(desk).keys()))
+    return _stamps(root, ((which(runs), row) for row, runs in _by_retraction(desk, names)))
 
 
 def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
@@ -120,12 +107,24 @@ def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
 
 
 def withdrawn_runs(desk: Desk, names: Iterable[str]) -> tuple[str, ...]:
-    """The same of several runs in one chart, each named."""
+    """The same of several runs in one chart, which are named."""
     return tuple(
-        f"RETRACTED {r['date']} ({r['retraction']}): a claim that stands on run {name} was withdrawn"
-        for name in names
-        for r in _rows(desk, "run", name)
+        f"RETRACTED {row['date']} ({row['retraction']}): a claim that stands on {_runs(runs)} was withdrawn"
+        for row, runs in _by_retraction(desk, names)
     )
+
+
+def _runs(names: Sequence[str]) -> str:
+    return f"run{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def _by_retraction(desk: Desk, names: Iterable[str]) -> list[tuple[Record, list[str]]]:
+    """For each retraction that one of the runs stands under: a row of it, and the runs."""
+    found: dict[str, tuple[Record, list[str]]] = {}
+    for name in dict.fromkeys(names):
+        for row in _rows(desk, "run", name):
+            found.setdefault(row["retraction"], (row, []))[1].append(name)
+    return sorted(found.values(), key=lambda one: (one[0]["date"], one[0]["retraction"]))
 
 
 def _rows(desk: Desk, kind: str, name: str) -> list[Record]:

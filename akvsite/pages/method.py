@@ -12,6 +12,7 @@ from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page
 from akvsite.pages._calibration import Row, Table, tables
 from akvsite.pages._html import Cell, items, number_of, prose, table, text
+from akvsite.pages._stamps import stamps_of_runs
 from akvsite.pages._worked import WORKED, Worked
 from akvsite.pages._worked_clock import worked as worked_clock
 
@@ -41,6 +42,8 @@ SMALL_MARKS = (
     "Small dots are what a value was made from: one a run, a pair or a triple; or the samples, where they are too few for a band.",
     "A dotted line is a second band, made another way, such as by history or of the median run.",
 )
+#: The real repeats on which bands were tried.
+REPEATS = tuple(f"h200-decode-off-{side}{number}" for side in "ab" for number in range(6))
 #: Tables of the calibration that stand open on the page: their title, the heading, and what to know of them.
 OPENED = (
     (
@@ -84,6 +87,7 @@ def write(desk: Desk) -> Iterator[Page]:
         "\n".join(
             [
                 "# Method\n",
+                stamps_of_runs(desk, "", REPEATS, why="on which bands are tried below"),
                 "How every number here is made, what it says, and how often its band really held when the truth was known.\n",
                 "## Rules\n",
                 "\n".join(f"{n}. {text(rule)}" for n, rule in enumerate(RULES, 1)) + "\n",
