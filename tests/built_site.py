@@ -141,6 +141,7 @@ def made(folder: Path, *, light: bool = False) -> Path:
     shutil.copytree(ROOT / "captures", folder / "captures", ignore=partial(_left_out, light))
     _notes(folder / "captures")
     looked_at.experiment(folder / "captures/probe-made-up")
+    looked_at.twice(folder / "captures/aa-made-up")
     looked_at.run(folder / "captures/looked-at", "edge")
     for name, number in (("same-load-a", 1), ("same-load-b", 2)):
         _under_load(folder / "captures" / name, number)

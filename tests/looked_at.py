@@ -23,8 +23,12 @@ def experiment(
     started: str = "2026-11-30T10:00:00+00:00",
     outputs: str = "the same tokens in all 40 runs",
     host: str = "bench",
+    command: bool = False,
 ) -> Path:
-    """Each block holds each level once, the next is its mirror; runs differ by up to 0.2 %."""
+    """Each block holds each level once, the next is its mirror; runs differ by up to 0.2 %.
+
+    ``command``: of a command, whose wall clock is a thousand steps; it makes ``count`` steps, which may be none.
+    """
     levels = list(STEP_NS)
     order = [levels[:: 1 if n % 2 == 0 else -1] for n in range(blocks)]
     trials: list[dict[str, Any]] = []
@@ -40,10 +44,20 @@ def experiment(
                 }
                 for n in range(count)
             ]  # fmt: skip
+            if command:
+                whole = {
+                    "process": process,
+                    "arm": "command",
+                    "treatment": level,
+                    "repeat": block,
+                    "number": 0,
+                }
+                trials.append({**whole, "duration_ns": round(1000 * long)})
             lines.append(f'{process:03} = "{level}, block {block}: load 0.{process:02} before, 0.5 after"')
     said = " | ".join(", ".join(block) for block in order)
+    contract = '[contract]\ncommand = "python3 my_engine.py"\narguments = 2\n' if command else CONTRACT
     more = (
-        f'{CONTRACT}requests = "160"\n'
+        f'{contract}requests = "160"\n'
         f'[capture]\nexperiment = "probe"\ndesign = "blocks, mirrored"\nblocks = {blocks}\nseed = 7\norder = "{said}"\n'
         f'outputs = "{outputs}"\nschedule = "the same batches in all 40 runs"\ntokens_sha256 = "{"ab" * 32}"\n'
         f'[capture.shared]\nwarm_up_steps = 100\nmeasured_steps = {count}\nsteps = "the engine\'s own times"\n'

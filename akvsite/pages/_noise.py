@@ -55,11 +55,9 @@ def of_host(desk: Desk, host: str) -> tuple[NoiseFloor, ...]:
 
 
 def timed(desk: Desk, run_id: int) -> tuple[str, list[LevelRun]]:
-    """What a number of this experiment is made of, and its runs in their order: the steps where there are some."""
-    for arm in (STEP, COMMAND):
-        if runs := level_runs(desk, run_id, arm):
-            return arm, runs
-    return COMMAND, []
+    """What a number of this experiment is made of, and its runs in their order: the steps where every run has some."""
+    steps, whole = (level_runs(desk, run_id, arm) for arm in (STEP, COMMAND))
+    return (STEP, steps) if steps and len(steps) >= len(whole) else (COMMAND, whole)
 
 
 def against_itself(runs: Sequence[LevelRun], arm: str) -> Estimate:

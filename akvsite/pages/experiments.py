@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, probe, tracer
+from akvsite.pages import Desk, Page, aa, overlap, probe, tracer
 from akvsite.pages._html import captured, table, text
 from akvsite.pages._stamps import run_cell, stamped_runs
 
 #: Experiments with a page of their own, by their name among a run's facts: its title.
-TITLES = {tracer.EXPERIMENT: tracer.TITLE, probe.EXPERIMENT: probe.TITLE}
+TITLES = {page.EXPERIMENT: page.TITLE for page in (overlap, probe, tracer, aa)}
+#: Uses of a run whose capture was off: see ``run_use``.
+_CAPTURE_OFF = ("speed", "comparison under the same load")
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -23,15 +25,17 @@ def write(desk: Desk) -> Iterator[Page]:
         rows.append(
             [
                 run_cell(run["name"], stamped, folder=folder),
-                captured(facts["experiment"]), captured(facts.get("design", "not stated")),
+                captured(facts["experiment"]), run["level"],
+                "off: may serve as a control" if run["use"] in _CAPTURE_OFF else "on, or excluded: no control",
+                captured(facts.get("design", "not stated")),
                 captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
                 run["host"] or "not stated", run["role"], run["started"] or "not stated",
             ]
         )  # fmt: skip
     words = text(
         "An experiment is a designed set of runs: treatments in blocks, the order drawn from a seed that is kept, a fresh process for "
-        "each run. It is what a number about an instrument stands on."
+        "each run. It is what a number about an instrument stands on, and one with capture off may serve as the control of a claim."
     )
-    head = ["experiment", "what", "design", "blocks", "seed", "host", "role", "made on"]
+    head = ["experiment", "what", "level", "capture", "design", "blocks", "seed", "host", "role", "made on"]
     body = table(head, rows, sortable=True) if rows else "\nNo experiment is in the store.\n"
     yield Page("experiments", f"# Experiments\n\n{words}\n{body}")

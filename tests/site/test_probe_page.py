@@ -94,6 +94,31 @@ def test_the_table_says_what_the_raw_file_says(tmp_path: Path, build: Build) -> 
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("steps", [210, 20, 0])
+def test_of_a_command_the_wall_clock_is_told_and_its_steps_where_there_are_some(
+    tmp_path: Path, build: Build, steps: int
+) -> None:
+    bundle = looked_at.experiment(tmp_path / "probe-x", command=True, count=steps)
+    pages, printed = build(probe)
+    page = pages["experiments/probe-x"]
+    whole = {
+        (t["treatment"], t["repeat"]): t["duration_ns"]
+        for t in pq.read_table(bundle / "trial.parquet").to_pylist()
+        if t["arm"] == "command"
+    }
+    effect = 100 * (statistics.geometric_mean([whole["edge", b] / whole["off", b] for b in range(8)]) - 1)
+    table = page[page.index("what it adds to the wall clock of the command") :]
+    said = re.search(r"<td>edge</td>.*?>(-?[\d.]+) % &#91;(-?[\d.]+), (-?[\d.]+)&#93;", table)
+    assert said
+    value, low, high = map(float, said.groups())
+    assert low <= effect <= high and value == pytest.approx(effect, abs=high - low)
+    assert ("what it adds to the median decode step" in page) == bool(steps)
+    assert page.count("<figure") == (3 if steps else 2)
+    assert ("20 steps a run &#60; 200" in page) == (steps == 20)
+    assert "2, which are not told" in page and "a command that does nothing then" in page
+    assert verdicts(page) == [] and not any(missing_parts(lines) for lines in printed.values())
+
+
 def test_outputs_that_differ_are_over_everything(tmp_path: Path, build: Build) -> None:
     looked_at.experiment(tmp_path / "probe-x", outputs="DIFFER: 2 different sequences of tokens in 40 runs")
     looked_at.run(tmp_path / "edge-run", "edge")
@@ -120,7 +145,8 @@ def test_it_is_found_from_its_run_and_from_the_list(tmp_path: Path, build: Build
     looked_at.experiment(tmp_path / "probe-x")
     pages, _ = build(run, experiments)
     assert "../experiments/probe-x.html" in pages["runs/probe-x"]
-    assert 'href="experiments/probe-x.html"' in pages["experiments"]
+    row = re.search(r'<tr><td[^>]*><a href="experiments/probe-x.html">.*?</tr>', pages["experiments"])
+    assert row and "<td>edge</td><td>on, or excluded&#58; no control</td>" in row[0]
 
 
 @pytest.mark.parametrize(("level", "near"), [("runner", 1.0), ("host", 5.0), ("edge", 33.0)])
