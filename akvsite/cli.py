@@ -193,10 +193,20 @@ def build(
         say(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
 
 
-@app.command(epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0")
+@app.command(
+    epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0"
+    " · akvsite compare --last-same-load my-candidate"
+)
 def compare(
     a: Annotated[str, typer.Argument(help="Name of a run.")],
-    b: Annotated[str, typer.Argument(help="Name of another run.")],
+    b: Annotated[str | None, typer.Argument(help="Name of another run.")] = None,
+    last_same_load: Annotated[
+        bool,
+        typer.Option(
+            "--last-same-load",
+            help="Against the last run before it of the same host, level, engine and workload under the same load.",
+        ),
+    ] = False,
     store: StoreFile = STORE,
     json: AsJson = False,
 ) -> None:
@@ -205,10 +215,15 @@ def compare(
     from akvsite.pages._stamps import withdrawn
     from akvsite.site import SiteDesk
 
+    if (b is None) != last_same_load:
+        raise BadInput("RUN", "two names of runs, or one name and --last-same-load")
     if a == b:
-        raise BadInput(b, "is the same run twice: a comparison is of two runs")
+        raise BadInput(a, "is the same run twice: a comparison is of two runs")
     with reading(store) as opened:
         desk = SiteDesk(opened)
+        if b is None:
+            # The candidate is B, and what was there before it A.
+            a, b = _last_same_load(desk, a), a
         members = [
             {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
             for side, name in (("A", a), ("B", b))
@@ -235,7 +250,18 @@ def compare(
                 "retractions": stamped,
                 "left_out": found.left_out,
                 "refusal": found.refusal,
-                "differences": [{"part": f.part, "key": f.key, "A": f.a[0], "B": f.b[0]} for f in facts],
+                "runs": {"A": a, "B": b},
+                "load": {
+                    "same": found.loads.same,
+                    "because": found.loads.because,
+                    "tolerance": found.loads.tolerance,
+                    "fingerprints": found.loads.fingerprints,
+                },
+                "noise_floor": found.noise,
+                "differences": [
+                    {"under": f.under, "part": f.part, "key": f.key, "A": f.written("A"), "B": f.written("B")}
+                    for f in facts
+                ],
                 "numbers": [
                     {"statistic": name, "of": key, **e.as_row()} for (name, key), e in numbers.items()
                 ],
@@ -246,9 +272,14 @@ def compare(
         say(line)
     if found.outputs:
         say("The outputs differ.")
+    say(f"A: {a}; B: {b}")
     say(f"Use: {found.use}")
     for name, why in found.left_out.items():
         say(f"{name} is left out: {why}")
+    say(f"Load before the runs: {found.loads.words}")
+    for name, words in found.loads.fingerprints.items():
+        say(f"  {name}: {words}")
+    say(found.noise)
     if found.refusal:
         say(f"No difference is formed: {found.refusal}")
     table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
@@ -584,3 +615,17 @@ def _run(desk: Any, name: str) -> dict[str, Any]:
         raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
     found: dict[str, Any] = rows[0]
     return found
+
+
+def _last_same_load(desk: Any, name: str) -> str:
+    """The last run before this one that was made under the same load."""
+    run = _run(desk, name)
+    rows = desk.ask("last_same_load", run_id=run["run_id"])
+    if not rows:
+        tolerance = desk.ask("threshold")[0]["tolerance"]
+        raise BadInput(
+            name,
+            "of no run before it, on its host, of its level, engine and workload, is it known that the load was the same"
+            f" ({tolerance})",
+        )
+    return str(rows[0]["other"])

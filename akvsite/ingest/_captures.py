@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -226,6 +227,8 @@ def _bundle(folder: Path) -> Capture:
         if declared.level == "off" and (looks := _level(reader, file.path)) != "off":
             raise _instrumented(folder, f"{name} was made by a tool that looks on at level {looks}")
         sources.append(_sniffed(reader, file.path, name, file.rank))
+    if declared.level == "off":
+        _refuse_unnamed(folder, {file.path for file in declared.files})
     return Capture(declared.name, LEVELS.index(declared.level), tuple(sources), declared)
 
 
@@ -237,6 +240,26 @@ def _level(reader: Reader, path: Path) -> str:
 def _instrumented(folder: Path, why: str) -> BadInput:
     # Speed is stated from level off alone, so an instrumented run may not pass for one.
     return BadInput(folder / manifest.FILE_NAME, f"is 'off', and {why}", place="level")
+
+
+def _refuse_unnamed(folder: Path, named: set[Path]) -> None:
+    """A recorder's file in the folder proves that the run was looked at, whether or not the capture names it."""
+    for place, folders, names in os.walk(folder):
+        # A bundle inside this one is a run of its own.
+        folders[:] = [f for f in folders if not (Path(place, f) / manifest.FILE_NAME).exists()]
+        for path in sorted(Path(place, name) for name in names):
+            if path.is_symlink() or not path.is_file() or path.resolve() in named:
+                continue
+            try:
+                looks = _level(readers.find(path), path)
+            except BadInput:
+                continue  # no capture's file, or too damaged to be one
+            if looks != "off":
+                name = public_name(path.relative_to(folder).as_posix())
+                raise _instrumented(
+                    folder,
+                    f"{name}, which it does not name, was made by a tool that looks on at level {looks}",
+                )
 
 
 def _level_file(file: manifest.LevelFile, name: str, declared: Manifest) -> Source:

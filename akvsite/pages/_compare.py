@@ -1,6 +1,7 @@
 """Two sets of runs, side by side: what differs before them, and by how much their steps differ.
 
-No verdict is drawn. A mixture of levels or roles is shown side by side and no difference is formed.
+No verdict is drawn. A mixture of levels or roles is shown side by side and no difference is formed; nor is one formed of
+runs that may only be compared under the same load, where the load was not the same or is unknown.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.estimate import Estimate, unknown
-from akvsite.pages import Desk, Record
-from akvsite.pages._run import step_groups
+from akvsite.pages import Desk, Record, _load, _noise
+from akvsite.pages._run import USES, step_groups
 
 #: Facts that say what came out; where they differ, the two sides did not do the same work.
 OUTPUTS = ("output_hash", "quality", "errors")
+
+#: Uses of runs that take the same load before a difference is formed of them.
+SAME_LOAD = "comparison under the same load"
 
 STATISTICS = ("mean", "p50", "p95")
 
@@ -49,6 +53,18 @@ class Difference:
     a: tuple[str, ...]
     b: tuple[str, ...]
 
+    @property
+    def under(self) -> str:
+        """Which table it belongs to: what came out, what must match before a comparison means anything, or the load.
+
+        A governor is a setting that a capture states with the load, and what a capture says of its engine is no load.
+        """
+        if self.part == "contract" and self.key in OUTPUTS:
+            return "outputs"
+        if self.part == "load":
+            return "contract" if self.key.endswith(".governor") else "load"
+        return "load" if self.part == "capture" and not self.key.startswith("engine.") else "contract"
+
     def written(self, side: str, *, whole: bool = False) -> str:
         """Each value of a side once, with how many runs state it; many numbers as their range, unless ``whole``."""
         values = self.a if side == "A" else self.b
@@ -75,6 +91,9 @@ class Compared:
     outputs: list[Difference]
     contract: list[Difference]
     load: list[Difference]
+    loads: _load.Loads
+    #: By how much the same thing differs from itself on the host of the runs, in one line.
+    noise: str
     refusal: str
     use: str
     sides: dict[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
@@ -93,21 +112,21 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
     left_out = _left_out(present, design)
     runs = [r for r in present if r.name not in left_out]
     differences = _differences(runs)
+    order = _interleaved(runs) if design == "ABBA pairs" else ""
+    loads = _load.of_runs(desk, [(r.name, r.listed["run_id"]) for r in runs], order)
     found = Compared(
         labels=labels,
         design=design,
         runs=runs,
         absent=absent,
         left_out=left_out,
-        outputs=[d for d in differences if d.part == "contract" and d.key in OUTPUTS],
-        contract=[
-            d
-            for d in differences
-            if d.part not in ("load", "capture") and not (d.part == "contract" and d.key in OUTPUTS)
-        ],
-        load=[d for d in differences if d.part in ("load", "capture")],
-        refusal=_refusal(runs, absent),
-        use=_use(runs),
+        outputs=[d for d in differences if d.under == "outputs"],
+        contract=[d for d in differences if d.under == "contract"],
+        load=[d for d in differences if d.under == "load"],
+        loads=loads,
+        noise=_noise_of(desk, runs),
+        refusal=_refusal(runs, absent) or _refusal_of_load(runs, loads),
+        use=_use(runs, loads),
     )
     if not found.refusal:
         _estimate(found)
@@ -132,6 +151,7 @@ def _run(desk: Desk, member: Record) -> OneRun:
     }
     about = desk.ask("run_list", run_id=member["run_id"])[0]
     declared = desk.ask("run_about", run_id=member["run_id"])[0]
+    numbers = {name: replace(number, use=USES[about["use"]]) for name, number in numbers.items()}
     for key, value in (
         ("level", about["level"]), ("host", about["host"]), ("host role", about["role"]), ("engine", about["engine"]),
         ("steps compared", which), ("timing events", declared["timing"]), ("warm-up steps cut", declared["warm_up_steps"]),
@@ -175,15 +195,30 @@ def _left_out(runs: Sequence[OneRun], design: str) -> dict[str, str]:
     return left_out
 
 
-def _use(runs: Sequence[OneRun]) -> str:
+def _use(runs: Sequence[OneRun], loads: _load.Loads) -> str:
     uses = {r.listed["use"] for r in runs}
     if uses == {"speed"}:
         return "may state speed: level off on a proof host on both sides"
-    if uses <= {"speed", "comparison under the same load"} and uses:
-        return "for a comparison under the same load, not a speed; whether the load was the same is for the reader to see below"
+    if uses <= {"speed", SAME_LOAD} and uses:
+        if loads.refusal:
+            return "side by side only, not a speed: the same load is not known of the runs"
+        by = "which the design stands for" if loads.order else "within the tolerance that is printed"
+        return f"for a comparison under the same load, {by}; not a speed"
     if len(uses) > 1 or not uses:
         return "side by side only: the runs may not be used alike"
     return f"structure only: {next(iter(runs)).because}"
+
+
+def _refusal_of_load(runs: Sequence[OneRun], loads: _load.Loads) -> str:
+    """What is structure is shown with its load beside it; what is speed was quiet on both sides."""
+    return loads.refusal if any(r.listed["use"] == SAME_LOAD for r in runs) else ""
+
+
+def _noise_of(desk: Desk, runs: Sequence[OneRun]) -> str:
+    hosts = sorted({r.listed["host"] for r in runs if r.listed["host"]})
+    if len(hosts) != 1:
+        return "noise floor unknown: the runs are not of one host that is stated"
+    return _noise.line(_noise.of_host(desk, hosts[0]))
 
 
 def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
@@ -249,6 +284,15 @@ def _mispaired(a: Sequence[OneRun], b: Sequence[OneRun]) -> str:
         if None not in pairs and pairs[0] != pairs[1]:
             return f"{first.name} says that it is of pair {pairs[0]} and {second.name} of pair {pairs[1]}: no pairs, no band"
     return ""
+
+
+def _interleaved(runs: Sequence[OneRun]) -> str:
+    """The order of pairs, which stands for their load; nothing where the captures say that the sides did not alternate."""
+    a, b = ([r for r in runs if r.side == side] for side in ("A", "B"))
+    order = _order(a, b)
+    if order is None:
+        return _load.NOT_STATED
+    return order if all(len(set(order[at : at + 2])) == 2 for at in range(0, len(order), 2)) else ""
 
 
 def _order(a: Sequence[OneRun], b: Sequence[OneRun]) -> str | None:

@@ -24,6 +24,14 @@ ADDS = {
     "edge": "every runtime call with its thread, queue, event and result",
 }
 
+#: What stands beside a number of a run, by the use that ``run_use`` tells.
+USES = {
+    "speed": "may state speed",
+    "comparison under the same load": "compare under the same load only; not a speed",
+    "structure": "structure, not speed",
+    "nothing": "used for nothing",
+}
+
 
 @dataclass(frozen=True)
 class Run:
@@ -68,12 +76,7 @@ class Run:
 
     @property
     def use(self) -> str:
-        return {
-            "speed": "may state speed",
-            "comparison under the same load": "compare under the same load only; not a speed",
-            "structure": "structure, not speed",
-            "nothing": "used for nothing",
-        }[self.listed["use"]]
+        return USES[self.listed["use"]]
 
     def seen(self, *kinds: str) -> str:
         """What was seen, in both directions, in the words of the printed line."""
@@ -176,7 +179,7 @@ def load(desk: Desk, listed: Record) -> Run:
         note=about["note"],
         coverage=tuple(desk.ask("coverage", run_id=run_id, order="direction,kind")),
         withdrawn=withdrawn(desk, "run", listed["name"])
-        + withdrawn_runs(desk, stamped_history(desk, run_id)),
+        + withdrawn_runs(desk, stamped_history(desk, run_id), besides=listed["name"]),
         clocks=tuple(desk.ask("device_clock", run_id=run_id, order="process_id,device,made_by")),
         axis_bound_ns=about["axis_bound_ns"] or 0,
         tick_ns=_tick(desk, run_id) if listed["intervals"] else None,

@@ -54,13 +54,20 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         else "",
         "\n## What differs before any number\n",
         _facts(found.contract, "Contract, host and software"),
+        _load(found),
         _facts(found.load, "Load and place in the design"),
         "\n## Step time\n",
     ]
     if found.refusal:
         parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
     footer = _Footers(name, found, withdrawn(desk, "comparison", name), _looked(desk, found))
-    parts += [_numbers(found), _charts(desk, page, found, footer), "\n## Each run\n", _runs(found, stamped)]
+    parts += [
+        f"\nBeside the bands: {text(found.noise)}.\n",
+        _numbers(found),
+        _charts(desk, page, found, footer),
+        "\n## Each run\n",
+        _runs(found, stamped),
+    ]
     return "\n".join(part for part in parts if part)
 
 
@@ -89,6 +96,16 @@ def _facts(differences: Sequence[Difference], caption: str) -> str:
     if not rows:
         return f"\n{text(caption)}: nothing that the captures state differs.\n"
     return table(["part", "fact", "A", "B"], rows, caption=f"{caption}: what is not the same in all runs")
+
+
+def _load(found: Compared) -> str:
+    """Whether the load was the same, and what is known of it for each run."""
+    if not found.runs:
+        return ""
+    rows = [[run.name, run.side, captured(found.loads.fingerprints[run.name])] for run in found.runs]
+    return f"\nLoad before the runs: {text(found.loads.words)}.\n" + table(
+        ["run", "side", "load fingerprint"], rows, caption="Load before each run, as its capture states it"
+    )
 
 
 def _numbers(found: Compared) -> str:
@@ -132,7 +149,7 @@ class _Footers:
             method=method,
             use=self.found.use,
             stamps=(*self.withdrawn, *outputs),
-            notes=(*left_out, *notes),
+            notes=(*left_out, f"load: {self.found.loads.words}", self.found.noise, *notes),
         )
 
 

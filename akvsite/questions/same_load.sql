@@ -26,10 +26,9 @@ SELECT v.run_id, v.run, v.other_id, v.other,
            || CASE WHEN v.users = 'no device' AND v.other_users = 'no device' THEN '; no device'
                    ELSE '; other processes on the device: ' || coalesce(v.users, 'not stated') || ' and '
                        || coalesce(v.other_users, 'not stated') END AS because,
-       printf('load a core at most %.2f apart, the same governor where one is stated, as many other processes on the device',
-              v.most) AS tolerance
+       v.tolerance
 FROM (
-    SELECT a.run_id, a.run, b.run_id AS other_id, b.run AS other, t.same_load_a_core AS most,
+    SELECT a.run_id, a.run, b.run_id AS other_id, b.run AS other, t.tolerance,
            a.load_a_core AS load, b.load_a_core AS other_load,
            round(abs(a.load_a_core - b.load_a_core), 3) AS apart,
            round(abs(a.load_a_core - b.load_a_core), 3) > t.same_load_a_core AS load_differs,

@@ -9,5 +9,11 @@
 -- @proof_governor         governor of a proof host, on every core, where the kernel shows one
 -- @no_device              what a capture says where the host has no device
 -- @same_load_a_core       most by which the load a core of two runs may differ
-SELECT 0.10 AS proof_load_a_core, 0 AS proof_other_processes, 'performance' AS proof_governor,
-       'no device that can be asked' AS no_device, 0.10 AS same_load_a_core
+-- @tolerance              within what two loads count as the same, in words
+SELECT v.proof_load_a_core, v.proof_other_processes, v.proof_governor, v.no_device, v.same_load_a_core,
+       printf('load a core at most %.2f apart, the same governor where one is stated, as many other processes on the device',
+              v.same_load_a_core) AS tolerance
+FROM (
+    SELECT 0.10 AS proof_load_a_core, 0 AS proof_other_processes, 'performance' AS proof_governor,
+           'no device that can be asked' AS no_device, 0.10 AS same_load_a_core
+) v

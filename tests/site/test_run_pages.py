@@ -137,6 +137,29 @@ def test_levels_are_never_pooled(project: Path) -> None:
     assert "B over A" not in text
 
 
+def test_no_difference_is_formed_where_the_load_is_not_known(project: Path) -> None:
+    """What the captures say of it is on the page and in every chart; ABBA pairs stand for it by their design."""
+    text = said(project, "comparisons/loads-unknown")
+    assert (
+        "No difference is formed: it is unknown whether the loads were the same: load a core 0.036 and 0.028"
+        in text
+    )
+    assert "load a core at most 0.10 apart" in text and "B minus A" not in text
+    text = said(project, "comparisons/one-run-a-side")
+    assert (
+        "the same within the tolerance: load a core 0.275 and 0.300, 0.025 apart" in text
+        and "B minus A" in text
+    )
+    assert "Beside the bands: noise floor unknown: no A/A experiment of this host" in text
+    text = said(project, "comparisons/h200-prefetch")
+    assert "the design stands for it, not the fingerprint: runs of A and B alternate as ABBAABBAABBA" in text
+    for name in ("one-run-a-side", "loads-unknown", "h200-prefetch"):
+        charts = [p.read_text() for p in (project / "site/data/comparisons" / name).glob("*.js")]
+        for chart in charts:
+            assert "load: " in chart and "noise floor unknown" in " ".join(chart.split()), name
+        assert charts
+
+
 def test_one_run_a_side_has_no_band_for_the_configuration(project: Path) -> None:
     text = said(project, "comparisons/one-run-a-side")
     assert "these two runs only" in text
