@@ -87,15 +87,20 @@ def stamps(
     return ""
 
 
-def stamps_of_runs(desk: Desk, root: str, names: Iterable[str], *, why: str = "") -> str:
-    """The stamps of runs that a page shows; ``why`` says in which part of it, such as "in the band by history"."""
+def stamps_of_runs(
+    desk: Desk, root: str, names: Iterable[str], *, why: str = "", besides: str | None = None
+) -> str:
+    """The stamps of runs that a page shows; ``why`` says in which part of it, such as "in the band by history".
+
+    The retractions that the run ``besides`` stands under itself are left out, where it has its own stamp.
+    """
     behind = f", {text(why)}," if why else ""
 
     def which(runs: Sequence[str]) -> str:
         links = [link(name, f"{root}runs/{name}.html") for name in runs]
         return f"that stands on {_runs(links)}{behind}"
 
-    return _stamps(root, ((which(runs), row) for row, runs in _by_retraction(desk, names)))
+    return _stamps(root, ((which(runs), row) for row, runs in _by_retraction(desk, names, besides)))
 
 
 def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
@@ -106,11 +111,11 @@ def withdrawn(desk: Desk, kind: str, name: str) -> tuple[str, ...]:
     )
 
 
-def withdrawn_runs(desk: Desk, names: Iterable[str]) -> tuple[str, ...]:
-    """The same of several runs in one chart, which are named."""
+def withdrawn_runs(desk: Desk, names: Iterable[str], *, besides: str | None = None) -> tuple[str, ...]:
+    """The same of several runs in one chart, which are named; without the retractions of the run ``besides``."""
     return tuple(
         f"RETRACTED {row['date']} ({row['retraction']}): a claim that stands on {_runs(runs)} was withdrawn"
-        for row, runs in _by_retraction(desk, names)
+        for row, runs in _by_retraction(desk, names, besides)
     )
 
 
@@ -118,12 +123,14 @@ def _runs(names: Sequence[str]) -> str:
     return f"run{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
-def _by_retraction(desk: Desk, names: Iterable[str]) -> list[tuple[Record, list[str]]]:
-    """For each retraction that one of the runs stands under: a row of it, and the runs."""
+def _by_retraction(desk: Desk, names: Iterable[str], besides: str | None) -> list[tuple[Record, list[str]]]:
+    """For each retraction that one of the runs stands under, but not ``besides``: a row of it, and the runs."""
+    own = {row["retraction"] for row in _rows(desk, "run", besides)} if besides is not None else set()
     found: dict[str, tuple[Record, list[str]]] = {}
     for name in dict.fromkeys(names):
         for row in _rows(desk, "run", name):
-            found.setdefault(row["retraction"], (row, []))[1].append(name)
+            if row["retraction"] not in own:
+                found.setdefault(row["retraction"], (row, []))[1].append(name)
     return sorted(found.values(), key=lambda one: (one[0]["date"], one[0]["retraction"]))
 
 

@@ -32,13 +32,15 @@ def _list(claims: list[Record], cited: Cited) -> str:
     rows = [
         [
             Cell(link(c["claim"], f"claims/{c['claim']}.html"), c["claim"]),
-            Cell(state(c, ""), f"{c['state']} {c['withdrawn'] or ''}"),
             Cell(quote(c["statement"]), c["statement"]),
-            c["date"], c["scope"], Cell(_controls(c, cited), c["controls"] or ""),
+            Cell(
+                f"{state(c, '')}; made on {text(c['date'])}; control: {_controls(c, cited)}",
+                f"{c['state']} {c['date']}",
+            ),
         ]
         for c in claims
-    ]  # fmt: skip
-    head = ["claim", "state", "statement", "made on", "evidence scope", "control"]
+    ]
+    head = ["claim", "statement", "how it stands"]
     body = table(head, rows, sortable=True) if rows else "\nNo claim was made.\n"
     return f"# Claims\n\n{text(words)}\n{body}"
 
@@ -117,15 +119,22 @@ def _history(desk: Desk, claim: Record, cited: Cited) -> str:
     """All that happened to it, oldest first."""
     made = []
     for row in desk.ask("claim_history", claim=claim["claim"], order="place"):
-        of = f"{text(row['kind'])} {cited.named(row['kind'], row['name'])}" if row["name"] else ""
-        sha256 = f", {text('SHA-256')} {code(row['sha256'][:SHORT] + '…')}" if row["sha256"] else ""
-        because = quote(row["because"]) if row["because"] else ""
-        seal = Cell(code(row["seal"][:SHORT]), row["seal"])
-        made.append([row["date"], row["event"], Cell(of + sha256), Cell(because), seal])
+        what = [
+            f"{text(row['kind'])} {cited.named(row['kind'], row['name'])}" if row["name"] else "",
+            f"{text('SHA-256')} {code(row['sha256'][:SHORT] + '…')}" if row["sha256"] else "",
+            quote(row["because"]) if row["because"] else "",
+        ]
+        made.append(
+            [
+                Cell(f"{text(row['date'])} {text(row['event'])}", row["place"]),
+                Cell(", ".join(part for part in what if part)),
+                Cell(code(row["seal"][:SHORT]), row["seal"]),
+            ]
+        )
     words = (
         "Entries are only ever added. Each has a seal over itself and over the seal before it, so that one altered after the "
         "fact is named when the site is built."
     )
     if not made:
         return "\nNo history is kept of it.\n"
-    return f"\n{text(words)}\n" + table(["date", "event", "of", "because", "seal"], made)
+    return f"\n{text(words)}\n" + table(["when and what", "of", "seal"], made)

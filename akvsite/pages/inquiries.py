@@ -39,13 +39,20 @@ def _list(desk: Desk, inquiries: list[Record]) -> str:
     under = stamped(desk, "inquiry")
     rows = [
         [
-            Cell(link(r["title"], f"inquiries/{r['inquiry']}.html") + mark(under.get(r["inquiry"], ())), r["title"]),
-            r["date"], Cell(quote(r["symptom"]), r["symptom"]), Cell(f"{r['answered']} of {r['rungs']}", r["rungs"]),
-            "made" if r["change"] else NOT_YET, "made" if r["validation"] else NOT_YET,
+            Cell(
+                link(r["title"], f"inquiries/{r['inquiry']}.html") + mark(under.get(r["inquiry"], ())),
+                r["title"],
+            ),
+            Cell(quote(r["symptom"]), r["symptom"]),
+            Cell(
+                f"{text(r['date'])}; {r['answered']} of {number_of(r['rungs'], 'rung')} answered; "
+                f"change: {'made' if r['change'] else NOT_YET}; validation: {'made' if r['validation'] else NOT_YET}",
+                r["date"],
+            ),
         ]
         for r in inquiries
-    ]  # fmt: skip
-    head = ["inquiry", "date", "symptom", "rungs answered", "change", "validation"]
+    ]
+    head = ["inquiry", "symptom", "how far it is"]
     body = table(head, rows, sortable=True) if rows else "\nNo inquiry was written.\n"
     return f"# Inquiries\n\n{text(words)}\n{body}"
 
@@ -84,21 +91,20 @@ class _Inquiry:
     def _overview(self) -> str:
         rows = [
             [
-                Cell(f'<a href="#rung-{r["place"]}">{r["place"]}</a>', r["place"]),
-                r["scope"],
-                Cell(quote(r["question"]), r["question"]),
+                Cell(f'<a href="#rung-{r["place"]}">{r["place"]}</a> {text(r["scope"])}'),
+                Cell(quote(r["question"])),
                 "answered" if r["found"] else NOT_YET,
             ]
             for r in self.rungs
         ]
-        return "\n## The ladder\n" + table(["rung", "scope", "question", "what was seen"], rows)
+        return "\n## The ladder\n" + table(["rung and scope", "question", "what was seen"], rows)
 
     def _rung(self, rung: Record) -> str:
         place = rung["place"]
         uses = [u for u in self.uses if u["place"] == place]
-        seen = quoted(rung["found"] or "") or f"\n{NOT_YET.capitalize()}.\n"
+        seen = f"Seen:\n{quoted(rung['found'])}" if rung["found"] else f"Seen: {NOT_YET}.\n"
         return (
-            f"\n### Rung {place}: {text(rung['scope'])} {{ #rung-{place} }}\n\nAsked: {quote(rung['question'])}\n\nSeen:\n{seen}"
+            f"\n### Rung {place}: {text(rung['scope'])} {{ #rung-{place} }}\n\nAsked: {quote(rung['question'])}\n\n{seen}"
             + self._links(uses)
             + self._charts(place, uses)
         )

@@ -24,7 +24,11 @@ def _page(run: Run) -> str:
         f"# {text(run.name)}\n",
         stamps(run.desk, "../", run=run.name),
         stamps_of_runs(
-            run.desk, "../", stamped_history(run.desk, run.id), why="whose spread is in the band by history"
+            run.desk,
+            "../",
+            stamped_history(run.desk, run.id),
+            why="whose spread is in the band by history",
+            besides=run.name,
         ),
         stamp([f"{text(run.use_because.capitalize())}. The run stays in the store and on this page."])
         if run.listed["excluded"]
