@@ -236,6 +236,10 @@ def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
         return f"hosts {' and '.join(hosts)} are not pooled: their runs are shown side by side"
     if len(roles) > 1:
         return f"host roles {' and '.join(roles)} are not pooled: their runs are shown side by side"
+    uses = sorted({r.listed["use"] for r in runs})
+    if len(uses) > 1 and not set(uses) <= {"speed", SAME_LOAD}:
+        # A capture may declare less than its files show: then the levels are the same by name alone.
+        return f"runs for {' and for '.join(uses)} are not pooled: they are shown side by side"
     if not all(len(r.steps) for r in runs):
         return f"no finished step after the cut in {', '.join(r.name for r in runs if not len(r.steps))}"
     return ""

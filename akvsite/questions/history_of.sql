@@ -1,6 +1,7 @@
 -- Which archived runs are named as the history of a run, and are they of its host, level and contract?
 --
--- One row for each other run of its history. Facts of the contract count as unlike where one of the two does not state
+-- One row for each other run of its history. A run that may be used for something else, such as one that was looked at whatever
+-- it declares, is unlike. Facts of the contract count as unlike where one of the two does not state
 -- them, or states another value.
 --
 -- @run_id    the run
@@ -15,6 +16,9 @@ SELECT r.id AS run_id, h.name AS history, h.note, o.place, o.run_name AS other, 
             WHEN EXISTS (SELECT 1 FROM exclusion e WHERE e.run_name = t.name) THEN 'it is excluded by a note'
             WHEN t.host_id IS NOT r.host_id OR t.host_id IS NULL THEN 'its host'
             WHEN t.level <> r.level THEN 'its level'
+            WHEN (SELECT u.use FROM run_use u WHERE u.run_id = t.id) <> (
+                SELECT nullif(u.use, 'nothing') FROM run_use u WHERE u.run_id = r.id)
+                THEN 'what its numbers may be used for'
             WHEN t.timing <> r.timing THEN 'its timing events'
             WHEN t.warm_up_steps IS NOT r.warm_up_steps THEN 'its warm-up'
             ELSE (SELECT 'its ' || min(key) FROM (
