@@ -56,10 +56,10 @@ class Ledger:
     inquiries: tuple[Inquiry, ...] = ()
 
 
-def load(folder: Path, *, unnamed: str | None = None) -> Ledger:
+def load(folder: Path, *, unnamed: bool = False) -> Ledger:
     """Read ``claims/``, ``retractions/``, ``inquiries/``, ``exclusions/``, ``comparisons/`` and ``histories/`` there.
 
-    Any may be missing. Of the claim ``unnamed`` a retraction may be there that its history does not name yet.
+    Any may be missing. ``unnamed``: retractions may be there that the histories of their claims do not name yet.
 
     Raises ``BadInput`` with the file and the key that is wrong.
     """
@@ -89,7 +89,7 @@ def load(folder: Path, *, unnamed: str | None = None) -> Ledger:
 
 
 def _retractions_are_named(
-    claimed: dict[Path, Claim], retractions: dict[Path, Retraction], unnamed: str | None
+    claimed: dict[Path, Claim], retractions: dict[Path, Retraction], unnamed: bool
 ) -> None:
     """A claim's history and the retraction's file name each other, the file by its hash: neither can go, or change, alone."""
     there = {r.id: (path, r) for path, r in retractions.items()}
@@ -117,12 +117,9 @@ def _retractions_are_named(
         named.add(last.name)
     by_id = {c.id: c for c in claimed.values()}
     for note, retraction in retractions.items():
-        claim_there = by_id.get(retraction.claim)
-        if retraction.id in named or (
-            claim_there and claim_there.id == unnamed and not claim_there.retracted_by
-        ):
-            continue
-        raise BadInput(note, _unnamed(retraction, claim_there), place="claim")
+        of = by_id.get(retraction.claim)
+        if retraction.id not in named and not (unnamed and of is not None and of.retracted_by is None):
+            raise BadInput(note, _unnamed(retraction, of), place="claim")
 
 
 def _unnamed(retraction: Retraction, claim: Claim | None) -> str:

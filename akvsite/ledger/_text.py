@@ -17,8 +17,12 @@ from akvsite.ledger.claims import Claim, Entry, claim
 
 def front(keys: dict[str, Any]) -> str:
     """Keys as YAML, in their order; what is None is left out."""
-    said = {key: value for key, value in keys.items() if value is not None}
-    return yaml.safe_dump(_dates(said), sort_keys=False, allow_unicode=True, width=110)
+    said = _dates({key: value for key, value in keys.items() if value is not None})
+    text = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=110)
+    # Line ends of other alphabets are read again as plain ones unless they are spelled out.
+    if any(end in text for end in "\x85\u2028\u2029"):
+        text = yaml.safe_dump(said, sort_keys=False, width=110)
+    return text
 
 
 def whole(claim: Claim) -> str:

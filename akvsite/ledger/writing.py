@@ -87,7 +87,7 @@ def retract(
     Without ``because`` a retraction that is there already, and that no history names yet, is entered.
     """
     with _one_writer(folder):
-        ledger = load(folder, unnamed=name)
+        ledger = load(folder, unnamed=True)
         path, claim = find(folder, name)
         if claim.retracted_by is not None:
             raise BadInput(path, f"{claim.retracted_by.name!r} withdrew it on {claim.retracted_by.date}")
