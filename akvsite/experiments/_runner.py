@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 from akvsite.errors import BadInput
 from akvsite.estimate import Estimate
-from akvsite.experiments import _design
+from akvsite.experiments import _design, _quiet
 from akvsite.experiments._journal import Journal, Planned
 from akvsite.manifest import RUN_NAME
-from akvsite.record import check_host, device, host, quiet, software
+from akvsite.record import check_host, device, host, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, cleaned
 
@@ -143,7 +143,7 @@ def carry_out(
     plan = replace(plan, iterations=plan.iterations or experiment.ITERATIONS)
     if os.path.lexists(place):
         raise BadInput(place, "is there already; give another --name")
-    found = _found_quiet(plan, environment, progress)
+    found = _quiet.found(plan.role, environment, progress)
     with Journal(plan.out / f".{name}.experiment") as journal:
         planned = _planned(experiment, plan, journal, environment)
         blocks = planned["order"]
@@ -154,7 +154,7 @@ def carry_out(
                 continue
             which = f"run {number + 1} of {len(runs)}"
             progress(f"{which}: {treatment}")
-            still = _still_quiet(plan, environment, which)
+            still = _quiet.still(plan.role, environment, which)
             try:
                 result = _fresh_run(experiment, treatment, plan, journal.folder, planned, environment)
             except BadInput as error:
@@ -172,28 +172,6 @@ def carry_out(
             bundle.publish()
         shutil.rmtree(journal.folder)
     return done
-
-
-def _found_quiet(plan: Plan, environment: Mapping[str, str], progress: Progress) -> dict[str, str]:
-    """The thresholds of a proof host with what is found, where it is to be one. Raises ``BadInput`` where it is busy."""
-    if plan.role != "proof":
-        return {}
-    held = quiet.hold(environment, "nothing was run")
-    for check in held:
-        progress(f"quiet: {check}")
-    return {check.what: str(check) for check in held}
-
-
-def _still_quiet(plan: Plan, environment: Mapping[str, str], which: str) -> dict[str, str]:
-    """What others took of a proof host just before a run. Raises ``BadInput`` where that is too much.
-
-    By the processors themselves: the load over a minute still tells of the run before.
-    """
-    if plan.role != "proof":
-        return {}
-    ending = f"{which} was not made, and those before it are kept: the same command goes on"
-    load = quiet.hold(environment, ending, seconds=quiet.BETWEEN_RUNS_S)[0]
-    return {load.what: load.found}
 
 
 def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]) -> Planned:
@@ -222,9 +200,9 @@ def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: 
     was = {**found, "arguments": shlex.join(found.get("arguments", []))}
     wanted = {**asked, "arguments": shlex.join(plan.arguments)}
     for key, value in (wanted if plan.seed is None else {**wanted, "seed": plan.seed}).items():
-        if was.get(key) != value:
+        if (begun := was.get(key)) != value:
             raise BadInput(
-                journal.folder, f"an experiment with {key} {was.get(key, 'none')} was begun here; go on with that,"
+                journal.folder, f"an experiment with {key} {'none' if begun in (None, '') else begun} was begun here; go on with that,"
                 " move the folder away, or give another --name",
             )  # fmt: skip
     if found["order"] != _design.order(experiment.TREATMENTS, plan.blocks, found["seed"]):

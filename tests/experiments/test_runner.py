@@ -261,6 +261,11 @@ def test_requests_that_cannot_be_met(tmp_path: Path) -> None:
 
 def test_the_command_line_names_what_there_is(akvsite: Any) -> None:
     akvsite("experiment", "nothing").refused("nothing", "no such experiment", "tracer")
+    told = akvsite("experiment", "--help").out
+    for name in experiments.names():
+        assert f"{name}: " in " ".join(told.split()) and f"akvsite experiment {name} " in " ".join(
+            told.split()
+        )
     akvsite("experiment", "tracer", "--host-role", "proof").refused("--host-role", "--host NAME")
 
 
