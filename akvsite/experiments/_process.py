@@ -61,7 +61,8 @@ def run(
         if not again(ended):
             break
     how = f"by signal {-ended.code}" if ended.code < 0 else f"with {ended.code}"
-    raise BadInput(treatment, f"{what} ended {how}: {visible(ended.said) or 'and says nothing'}")
+    said = f": {visible(ended.said)}" if ended.said else ", and says nothing"
+    raise BadInput(treatment, f"{what} ended {how}{said}")
 
 
 def environment_at(

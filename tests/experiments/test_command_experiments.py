@@ -108,7 +108,7 @@ def test_a_command_without_steps_is_timed_as_a_whole(tmp_path: Path) -> None:
     ("program", "said"),
     [
         ("import sys; print('first', file=sys.stderr); sys.exit('too hot')", "the command ended with 1: too hot"),
-        ("import os; os.kill(os.getpid(), 9)", "the command ended by signal 9: and says nothing"),
+        ("import os; os.kill(os.getpid(), 9)", "the command ended by signal 9, and says nothing"),
     ],
 )  # fmt: skip
 def test_a_command_that_ends_otherwise_is_named_with_its_run(tmp_path: Path, program: str, said: str) -> None:
