@@ -73,8 +73,8 @@ class Command:
             told["steps recorded by the probe"] = count(counts, STEPS)
         if level == EDGE:
             told["calls recorded"] = count(counts, CALLS)
-        steps = self._steps(level, folder, plan.iterations)
-        told["decode steps"] = len(steps)
+        steps, why = self._steps(level, folder, plan.iterations)
+        told["decode steps"] = why or len(steps)
         if output is not None:
             told["output"] = clean(str(output))[:23]
         if said.left_out:
@@ -114,19 +114,18 @@ class Command:
         }
         return made
 
-    def _steps(self, level: str, folder: Path, wanted: int) -> list[int]:
-        """Decode steps after the declared warm-up, ns: ``wanted`` of them, or all. Raises ``BadInput`` where they are fewer."""
+    def _steps(self, level: str, folder: Path, wanted: int) -> tuple[list[int], str]:
+        """Decode steps after the declared warm-up, ns: ``wanted`` of them, or all; and why there are none where many told some.
+
+        Raises ``BadInput`` where they are fewer than are asked for.
+        """
         of_files = decode_steps(folder / (FILES if level == OFF else RECORDED))
-        if len(of_files) > 1:
-            raise BadInput(
-                level,
-                f"{len(of_files)} processes of the command told decode steps; one of them may, not more",
-            )
-        steps = of_files[0] if of_files else []
+        several = f"told by {len(of_files)} processes, and so not used" if len(of_files) > 1 else ""
+        steps = of_files[0] if len(of_files) == 1 else []
         least = self.warm_up + (wanted or (1 if self.warm_up else 0))
         if len(steps) < least:
             raise BadInput(
                 level, f"the command told {len(steps)} decode steps, and {self.warm_up} to be cut and"
-                f" {wanted or 'some'} to be measured are needed",
+                f" {wanted or 'some'} to be measured are needed" + (f": {several}" if several else ""),
             )  # fmt: skip
-        return steps[self.warm_up :][: wanted or None]
+        return steps[self.warm_up :][: wanted or None], several

@@ -141,6 +141,18 @@ def test_outputs_that_differ_are_told(shim: None, tmp_path: Path, engine: tuple[
     assert facts_of(tmp_path / "o/probe")["capture.outputs"].startswith("DIFFER: 5 different")
 
 
+def test_steps_of_several_processes_are_not_mixed(tmp_path: Path, engine: tuple[str, ...]) -> None:
+    twice = (
+        f"import subprocess, sys\nfor _ in range(2): subprocess.run({[*engine, '5', 'bare']!r}, check=True)"
+    )
+    command = (sys.executable, "-c", twice)
+    done = carry_out(find("aa"), Plan(blocks=1, out=tmp_path / "o", arguments=command), env())
+    assert [[row[0] for row in r["trials"]] for r in done.results] == [[COMMAND]] * 2
+    assert "decode steps told by 2 processes" in facts_of(tmp_path / "o/aa")["capture.runs.000"]
+    with pytest.raises(BadInput, match=r"0 decode steps.*told by 2 processes"):
+        carry_out(find("aa"), Plan(blocks=1, out=tmp_path / "p", arguments=command, warm_up=1), env())
+
+
 def test_what_cannot_be_asked_for(tmp_path: Path) -> None:
     for which, plan, said in (
         ("aa", Plan(arguments=("no-such-program", "x")), "no-such-program: no such program"),
