@@ -17,7 +17,7 @@ from akvsite import charts
 
 #: One page of each kind, and each page with an oddity of its own.
 KINDS = (
-    "index", "runs", "comparisons", "hosts", "claims", "retractions", "method", "schema", "bring", "publish",
+    "index", "runs", "comparisons", "hosts", "claims", "retractions", "method", "schema", "bring", "publish", "discipline",
     "comparisons/h200-prefetch", "comparisons/mixed-levels", "comparisons/one-run-a-side", "runs/h200-kv-prefetch-device",
     "runs/h200-overlap-control", "runs/h200-decode-off-a0", "runs/cpu-torch-profiler", "runs/hostile-names", "runs/metadata-only",
     "runs/launches-unseen", "runs/two-devices", "runs/kernel-before-launch", "runs/serving", "runs/cut-short",
