@@ -33,13 +33,13 @@ WHERE r.level > 0
   AND NOT EXISTS (
       SELECT 1 FROM _engine_fact a
       WHERE a.run_id = e.id AND NOT EXISTS (
-          SELECT 1 FROM run_fact b
-          WHERE b.run_id = r.id AND b.part = 'contract' AND b.key = a.key AND b.value = a.value))
+          SELECT 1 FROM run_fact o
+          WHERE o.run_id = r.id AND o.part = 'contract' AND o.key = a.key AND o.value = a.value))
   AND NOT EXISTS (
       SELECT 1 FROM _engine_fact a
       WHERE a.run_id = r.id AND NOT (u.level = 'device' AND a.key IN ('engine.device_records', 'engine.profile_steps')) AND NOT EXISTS (
-          SELECT 1 FROM run_fact b
-          WHERE b.run_id = e.id AND b.part = 'contract' AND b.key = a.key AND b.value = a.value))
+          SELECT 1 FROM run_fact o
+          WHERE o.run_id = e.id AND o.part = 'contract' AND o.key = a.key AND o.value = a.value))
   AND (u.level <> 'device' OR coalesce(
       (SELECT f.value FROM run_fact f WHERE f.run_id = r.id AND f.part = 'contract' AND f.key = 'engine.device_records'),
       'none') = coalesce(
@@ -47,8 +47,8 @@ WHERE r.level > 0
       'none'))
   AND coalesce(rh.name = eh.name, 1)
   AND NOT EXISTS (
-      SELECT 1 FROM run_fact a JOIN run_fact b ON b.part = a.part AND b.key = a.key AND b.value <> a.value
-      WHERE a.run_id = r.id AND b.run_id = e.id AND a.part = 'device' AND a.key LIKE '%.name')
+      SELECT 1 FROM run_fact a JOIN run_fact o ON o.part = a.part AND o.key = a.key AND o.value <> a.value
+      WHERE a.run_id = r.id AND o.run_id = e.id AND a.part = 'device' AND a.key LIKE '%.name')
   AND (u.level <> 'edge' OR r.timing = e.timing)
   AND NOT EXISTS (SELECT 1 FROM stamp s WHERE s.name = e.name AND s.kind IN ('run', 'control'))
   AND NOT EXISTS (
