@@ -248,12 +248,16 @@ def _refuse_unnamed(folder: Path, named: set[Path]) -> None:
         # A bundle inside this one is a run of its own.
         folders[:] = [f for f in folders if not (Path(place, f) / manifest.FILE_NAME).exists()]
         for path in sorted(Path(place, name) for name in names):
-            if path.is_symlink() or not path.is_file() or path.resolve() in named:
+            if path.is_symlink() or not path.is_file() or path.resolve() in named or not path.stat().st_size:
                 continue
             try:
-                looks = _level(readers.find(path), path)
+                reader = readers.find(path)
             except BadInput:
-                continue  # no capture's file, or too damaged to be one
+                continue  # no capture's file
+            try:
+                looks = _level(reader, path)
+            except BadInput:
+                looks = reader.LEVEL  # too damaged to tell what it saw
             if looks != "off":
                 name = public_name(path.relative_to(folder).as_posix())
                 raise _instrumented(

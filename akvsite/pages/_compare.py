@@ -114,6 +114,8 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
     differences = _differences(runs)
     order = _interleaved(runs) if design == "ABBA pairs" else ""
     loads = _load.of_runs(desk, [(r.name, r.listed["run_id"]) for r in runs], order)
+    use = _use(runs, loads)
+    runs = [_within(run, use) for run in runs]
     found = Compared(
         labels=labels,
         design=design,
@@ -126,7 +128,7 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
         loads=loads,
         noise=_noise_of(desk, runs),
         refusal=_refusal(runs, absent) or _refusal_of_load(runs, loads),
-        use=_use(runs, loads),
+        use=use,
     )
     if not found.refusal:
         _estimate(found)
@@ -197,6 +199,8 @@ def _left_out(runs: Sequence[OneRun], design: str) -> dict[str, str]:
 
 def _use(runs: Sequence[OneRun], loads: _load.Loads) -> str:
     uses = {r.listed["use"] for r in runs}
+    if uses != {"structure"} and {r.side for r in runs} != {"A", "B"}:
+        return "side by side only: a side has no run"
     if uses == {"speed"}:
         return "may state speed: level off on a proof host on both sides"
     if uses <= {"speed", SAME_LOAD} and uses:
@@ -207,6 +211,13 @@ def _use(runs: Sequence[OneRun], loads: _load.Loads) -> str:
     if len(uses) > 1 or not uses:
         return "side by side only: the runs may not be used alike"
     return f"structure only: {next(iter(runs)).because}"
+
+
+def _within(run: OneRun, use: str) -> OneRun:
+    """The run with numbers that claim no more than the comparison that they stand in."""
+    if run.listed["use"] != "speed":
+        return run
+    return replace(run, numbers={name: replace(number, use=use) for name, number in run.numbers.items()})
 
 
 def _refusal_of_load(runs: Sequence[OneRun], loads: _load.Loads) -> str:
