@@ -9,7 +9,7 @@ Samples are one-dimensional, in the order in which they happened, finite, intege
 ``cut`` is the number of warm-up samples that the capture declares; it is never chosen from the data. An empty
 sample is ``unknown``; samples that are not numbers are a ``ValueError``. A refusal depends on counts alone,
 never on an effective sample size estimated from the same data: refusing so selects the samples that look too
-good.
+steady.
 
 What no count makes smaller, such as a clock's bound, is no part of a band: it is the estimate's ``systematic``, and what
 is made from estimates carries it on.

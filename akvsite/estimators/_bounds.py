@@ -183,7 +183,7 @@ def log_of(value: float) -> float:
 
 
 def with_order(made: Estimate, order: str | None) -> Estimate:
-    """The estimate of pairs, refused where the order of runs lets a drift pass for an effect."""
+    """The estimate of pairs, refused where the order of runs makes a drift look like an effect."""
     if made.value is None or made.low is None:
         return made
     if order is None:

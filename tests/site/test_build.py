@@ -13,8 +13,6 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import built_site
-import pytest
-import words
 
 PAGES = (
     "index",
@@ -150,40 +148,3 @@ def test_pages_and_charts_stay_small(project: Path) -> None:
         spec = json.loads(re.search(r"akvChart\(.*?,\s*(\{.*\})\s*\)", script.read_text(), re.S)[1])  # type: ignore[index]
         rows = [len(values) for values in spec.get("datasets", {}).values()]
         assert sum(rows) <= 5_000, script
-
-
-def test_no_page_chart_or_output_speaks_a_verdict(project: Path) -> None:
-    for page in pages(project):
-        found = words.verdicts(words.of_page(page.read_text(encoding="utf-8")))
-        assert not found, f"{page.name}: {found}"
-    for script in (project / "site" / "data").rglob("*.js"):
-        found = words.verdicts(script.read_text(encoding="utf-8"))
-        assert not found, f"{script.name}: {found}"
-    for command in (
-        ["runs"], ["show", "h200-kv-prefetch-device"], ["compare", "h200-decode-off-a0", "h200-decode-off-b0"], ["formats"],
-        ["doctor"], ["--help"], *([name, "--help"] for name in ("ingest", "build", "compare", "runs", "show", "exclude", "formats", "sql", "doctor")),
-    ):  # fmt: skip
-        done = built_site.run(project, *command, check=False)
-        # What captures name is theirs: the lines of facts.
-        own = re.sub(
-            r"^(host|load|contract|software|device|capture|run) .*$",
-            "",
-            done.stdout + done.stderr,
-            flags=re.M,
-        )
-        found = words.verdicts(own)
-        assert not found, f"{command}: {found}"
-
-
-@pytest.mark.parametrize(
-    "planted", ["B is faster than A", "a clear win", "p < 0.05", "▲ 3 %", "not significantly so"]
-)
-def test_a_planted_verdict_is_found(planted: str) -> None:
-    assert words.verdicts(words.of_page(f"<p>The step. {planted}.</p>"))
-    assert not words.verdicts(words.of_page(f'<div class="akv-quoted"><p>{planted}</p></div>'))
-
-
-def test_no_chart_colours_by_sign(project: Path) -> None:
-    for script in (project / "site" / "data").rglob("*.js"):
-        text = script.read_text(encoding="utf-8")
-        assert not re.search(r"datum\.\w+\s*[<>]=?\s*0\s*\?", text), f"{script}: a mark depends on a sign"

@@ -6,6 +6,8 @@ both are exempt. "pass" of a kernel replay and a "failed" request are facts, not
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -27,8 +29,9 @@ VERDICT = re.compile(
     r"|\bp\s*(<|<=|=|≤)\s*0?\.\d",
     re.IGNORECASE,
 )
-#: Prose that states the rule has to name what it forbids; digits are significant without any judgement.
-RULE = re.compile(r"No verdicts?\b[^.]*\.|significant digits")
+#: Prose that states the rule has to name what it forbids; digits are significant, and a replay goes in passes, without any
+#: judgement.
+RULE = re.compile(r"No verdicts?\b[^.]*\.|significant digits|\breplay pass(es)?\b|\bpass \d+ of \d+\b")
 
 #: Elements without an end.
 _VOID = frozenset(
@@ -54,11 +57,11 @@ _SKIPPED = frozenset(("script", "style"))
 _NAMED = frozenset(("code", "pre", "samp", "kbd"))
 _QUOTED = frozenset(("q",))
 _MARKS = frozenset(("akv-quoted", "akv-captured"))
-#: Attributes that are read out, shown on hovering, or found by a search.
+#: Attributes that are read out, shown on hovering, or found by a search. What a cell sorts by is in the cell as well.
 _TEXTS = frozenset(
     (
         "title", "alt", "aria-label", "aria-description", "aria-valuetext", "aria-roledescription", "placeholder", "label",
-        "summary", "value", "content", "data-sort", "data-label", "data-title",
+        "summary", "value", "content", "data-label", "data-title",
     )
 )  # fmt: skip
 
@@ -155,6 +158,12 @@ def of_feed(xml: str) -> str:
         said.append(of_page(own) if element.get("type") in ("html", "xhtml") else own)
         said += [element.get(name, "") for name in ("title", "label", "term")]
     return " ".join(" ".join(said).split())
+
+
+def of_csv(text: str) -> str:
+    """The different cells of a table of numbers, each once: most of a file is the same words in every row."""
+    cells = dict.fromkeys(cell for row in csv.reader(io.StringIO(text)) for cell in row)
+    return "\n".join(cell for cell in cells if not cell[:1].isdigit() or not cell.replace(".", "").isdigit())
 
 
 def spec_of(script: str) -> dict[str, Any] | None:
