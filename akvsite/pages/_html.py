@@ -101,9 +101,17 @@ def _cell(value: Any) -> Cell:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str = "", sortable: bool = False
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    caption: str = "",
+    sortable: bool = False,
+    prose: bool = False,
 ) -> str:
-    """An HTML table. A value is a ``Cell`` (HTML already), text (escaped here), a count, or None, which is unknown."""
+    """An HTML table. A value is a ``Cell`` (HTML already), text (escaped here), a count, or None, which is unknown.
+
+    ``prose``: its cells hold sentences, so it is as wide as the page and they are broken.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
     numeric = [
         bool(cells) and all(isinstance(line[n].sort, (int, float)) for line in cells)
@@ -128,11 +136,12 @@ def table(
         body = [f'<tr><td colspan="{len(columns)}">none</td></tr>']
     # The names in a table are on the pages that they lead to; a search finds them there.
     kind = " data-akv-table data-search-exclude" if sortable else " data-search-exclude"
+    words = " akv-prose" if prose else ""
     title = f"<caption>{text(caption)}</caption>" if caption else ""
     # A table that is wider than its page scrolls, and a keyboard can scroll it too.
     return (
         f'\n<div class="akv-scroll" role="group" aria-label="table" tabindex="0"{kind}>\n'
-        f'<table class="akv-table">{title}<thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n'
+        f'<table class="akv-table{words}">{title}<thead><tr>{head}</tr></thead><tbody>\n{chr(10).join(body)}\n</tbody></table>\n</div>\n'
     )
 
 

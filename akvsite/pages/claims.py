@@ -41,7 +41,7 @@ def _list(claims: list[Record], cited: Cited) -> str:
         for c in claims
     ]
     head = ["claim", "statement", "how it stands"]
-    body = table(head, rows, sortable=True) if rows else "\nNo claim was made.\n"
+    body = table(head, rows, sortable=True, prose=True) if rows else "\nNo claim was made.\n"
     return f"# Claims\n\n{text(words)}\n{body}"
 
 
@@ -126,7 +126,7 @@ def _history(desk: Desk, claim: Record, cited: Cited) -> str:
         ]
         made.append(
             [
-                Cell(f"{text(row['date'])} {text(row['event'])}", row["place"]),
+                Cell(f"{text(row['date'])} {text(row['event'])}"),
                 Cell(", ".join(part for part in what if part)),
                 Cell(code(row["seal"][:SHORT]), row["seal"]),
             ]
@@ -137,4 +137,4 @@ def _history(desk: Desk, claim: Record, cited: Cited) -> str:
     )
     if not made:
         return "\nNo history is kept of it.\n"
-    return f"\n{text(words)}\n" + table(["when and what", "of", "seal"], made)
+    return f"\n{text(words)}\n" + table(["when and what", "of", "seal"], made, prose=True)

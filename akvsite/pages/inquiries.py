@@ -53,7 +53,7 @@ def _list(desk: Desk, inquiries: list[Record]) -> str:
         for r in inquiries
     ]
     head = ["inquiry", "symptom", "how far it is"]
-    body = table(head, rows, sortable=True) if rows else "\nNo inquiry was written.\n"
+    body = table(head, rows, sortable=True, prose=True) if rows else "\nNo inquiry was written.\n"
     return f"# Inquiries\n\n{text(words)}\n{body}"
 
 
@@ -97,7 +97,7 @@ class _Inquiry:
             ]
             for r in self.rungs
         ]
-        return "\n## The ladder\n" + table(["rung and scope", "question", "what was seen"], rows)
+        return "\n## The ladder\n" + table(["rung and scope", "question", "what was seen"], rows, prose=True)
 
     def _rung(self, rung: Record) -> str:
         place = rung["place"]

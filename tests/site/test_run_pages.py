@@ -193,7 +193,7 @@ def test_an_excluded_run_stays_and_says_why(project: Path) -> None:
 
 
 def test_a_retraction_stamps_everything_that_used_the_claim(project: Path) -> None:
-    for page in (f"runs/{built_site.RETRACTED_RUN}", "comparisons/h200-prefetch", "claims"):
+    for page in (f"runs/{built_site.RETRACTED_RUN}", "comparisons/h200-prefetch", "claims/withdrawn"):
         text = entities.unescape(html(project, page))
         assert "akv-stamp" in text and "Retracted on 2026-11-30" in text, page
     # The claim cites a comparison: every run in it carries the stamp, and a run that it does not stand on does not.
@@ -207,9 +207,9 @@ def test_a_retraction_stamps_everything_that_used_the_claim(project: Path) -> No
         in (project / "site" / "data" / "comparisons" / "h200-prefetch" / "runs-p50.js").read_text()
     )
     assert "withdrawn-1" in html(project, "index")
-    claims = html(project, "claims")
-    assert "Prefetching is faster" in claims, "the old text stays readable under its stamp"
-    assert "<script>document.title" not in claims
+    claim = html(project, "claims/withdrawn")
+    assert "Prefetching is faster" in claim, "the old text stays readable under its stamp"
+    assert "<script>document.title" not in claim
 
 
 def test_serving_results_show_first_tokens_with_bands(project: Path) -> None:
@@ -244,7 +244,7 @@ def test_notes_are_text_and_cannot_look_like_the_page(project: Path, tmp_path: P
         '[a]\nlabel = "x"\nruns = ["h200-decode-off-a0"]\n[b]\nlabel = "y"\nruns = ["h200-decode-off-a1"]\n'
     )
     built_site.run(again, "build")
-    page = html(again, "claims")
+    page = html(again, "claims/active")
     assert page.count("<h1") == 1
     for active in ("<img", 'href="javascript', 'onclick="', 'class="admonition'):
         assert active not in page
@@ -279,8 +279,9 @@ def test_an_excluded_run_is_in_no_number_of_a_comparison(project: Path, tmp_path
     built_site.run(again, "exclude", "h200-decode-off-b2", "--because", "the card was shared")
     built_site.run(again, "build")
     text = said(again, "comparisons/h200-prefetch")
-    assert "h200-decode-off-b2 is left out: excluded on" in text
-    assert "h200-decode-off-a2 is left out: the other run of its pair is excluded" in text
+    under = "(under retraction withdrawn-1 )"
+    assert f"h200-decode-off-b2 {under} is left out: excluded on" in text
+    assert f"h200-decode-off-a2 {under} is left out: the other run of its pair is excluded" in text
     assert "5 pairs" in text and "6 pairs" not in text
     for script in (again / "site" / "data" / "comparisons" / "h200-prefetch").glob("*.csv"):
         assert "h200-decode-off-b2" not in script.read_text()
