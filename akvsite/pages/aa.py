@@ -67,19 +67,22 @@ class _Twice(Paired):
         return "\n".join(part for part in parts if part)
 
     def _tables(self) -> str:
+        """A number a row: two beside each other would stand beyond the edge of the page."""
         rows = []
         for arm in self.timed:
             for statistic in STATISTICS[arm]:
+                what = self.name(arm, statistic)
                 between = self.effect(A, AGAIN, statistic, arm)
-                alone = self.run.marked(estimators.one_pair(between))
-                rows.append([self.name(arm, statistic), cell(between), cell(alone)])
-        head = ["of a run", f"{AGAIN} against {A}, over the pairs", "a single pair, least to most"]
-        times = [
-            [self.name(arm, statistic), *(cell(self.over_runs(t, statistic, arm)) for t in (A, AGAIN))]
-            for arm in self.timed
-            for statistic in STATISTICS[arm]
-        ]
-        return table(head, rows) + table(["of a run", f"{A}, over runs", f"{AGAIN}, over runs"], times)
+                rows += [
+                    [what, f"{AGAIN} against {A}, over the pairs", cell(between)],
+                    [
+                        what,
+                        "a single pair, least to most",
+                        cell(self.run.marked(estimators.one_pair(between))),
+                    ],
+                    *([what, f"{t}, over runs", cell(self.over_runs(t, statistic, arm))] for t in (A, AGAIN)),
+                ]
+        return table(["of a run", "what", "number"], rows)
 
     def _pairs(self) -> Drawing:
         between = self.effect(A, AGAIN)

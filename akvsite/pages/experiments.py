@@ -27,15 +27,15 @@ def write(desk: Desk) -> Iterator[Page]:
                 run_cell(run["name"], stamped, folder=folder),
                 captured(facts["experiment"]), run["level"],
                 "off: may serve as a control" if run["use"] in _CAPTURE_OFF else "on, or excluded: no control",
-                captured(facts.get("design", "not stated")),
-                captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
                 run["host"] or "not stated", run["role"], run["started"] or "not stated",
+                captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
+                captured(facts.get("design", "not stated")),
             ]
         )  # fmt: skip
     words = text(
         "An experiment is a designed set of runs: treatments in blocks, the order drawn from a seed that is kept, a fresh process for "
         "each run. It is what a number about an instrument stands on, and one with capture off may serve as the control of a claim."
     )
-    head = ["experiment", "what", "level", "capture", "design", "blocks", "seed", "host", "role", "made on"]
+    head = ["experiment", "what", "level", "capture", "host", "role", "made on", "blocks", "seed", "design"]
     body = table(head, rows, sortable=True) if rows else "\nNo experiment is in the store.\n"
     yield Page("experiments", f"# Experiments\n\n{words}\n{body}")
