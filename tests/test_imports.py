@@ -63,7 +63,16 @@ def loaded(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["ingest", "--help"], ["ingest"], ["sql", "--nonsense"]]
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["ingest", "--help"],
+        ["ingest"],
+        ["sql", "--nonsense"],
+        ["claim", "new", "--help"],
+        ["retract"],
+    ],
 )
 def test_help_and_mistakes_load_no_heavy_library(words: list[str]) -> None:
     code = (

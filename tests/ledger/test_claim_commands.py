@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from bundles import ask, interval, read_in, steps, write_capture
-from claims import cited, supported, write_claim
+from claims import cited, enter, supported, write_claim
 
 from akvsite import ledger
 from akvsite.errors import BadInput
@@ -145,7 +145,7 @@ def test_what_cannot_be_is_one_line_and_nothing_is_written(
     (here / "retractions" / "old-1.md").write_text(
         "---\nid: old-1\ndate: 2026-01-02\nclaim: old\nreason: No.\n---\n"
     )
-    assert akvsite("retract", "old").code == 0, "what lies there is entered without more words"
+    enter(here, "old")
     before = files(here)
     assert refusal in akvsite(*words).refused()
     assert files(here) == before
@@ -342,3 +342,11 @@ def test_two_that_append_at_once_lose_no_entry(here: Path) -> None:
     ]
     assert [each.wait() for each in both] == [0, 0]
     assert len(ledger.load(here).claims[0].cited("run")) == 10
+
+
+@pytest.mark.parametrize(
+    "words", [("claim", "new"), ("claim", "link"), ("claim", "open"), ("claim", "status"), ("claim", "seal")]
+)
+def test_each_command_of_claims_shows_an_example(akvsite: Any, words: tuple[str, str]) -> None:
+    done = akvsite(*words, "--help")
+    assert done.code == 0 and f"Example: akvsite {' '.join(words)}" in " ".join(done.out.split())
