@@ -489,7 +489,7 @@ def capture(
 
 
 @app.command(
-    epilog="Examples: akvsite experiment overlap --pairs 8 --device cuda"
+    epilog="Example: akvsite experiment overlap --pairs 8 --device cuda"
     " · akvsite experiment probe --pairs 8 --device cuda -- --model small --schedule fixed"
     " · akvsite experiment probe --pairs 8 -- python3 my_engine.py --steps 100"
     " · akvsite experiment tracer --pairs 10 · akvsite experiment aa --pairs 8 -- python3 my_engine.py"
