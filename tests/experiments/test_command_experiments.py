@@ -104,6 +104,12 @@ def test_a_command_without_steps_is_timed_as_a_whole(tmp_path: Path) -> None:
     )
 
 
+def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
+    leaves = "sleep 40 & exit 0"
+    done = carry_out(find("aa"), Plan(blocks=1, out=tmp_path, arguments=("sh", "-c", leaves)), env())
+    assert all(ns < 20e9 for r in done.results for _, _, ns in r["trials"])
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [
