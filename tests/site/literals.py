@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from built_site import PAGES
 from words import verdicts
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +33,11 @@ def found() -> Iterator[str]:
         yield from _said(path, _of_python(path))
     for path in sorted((ROOT / "akvsite").rglob("*.sql")):
         yield from _said(path, [(1, path.read_text(encoding="utf-8"))])
+    for name in PAGES:
+        path = ROOT / "site_src" / name
+        # What stands in the font of code is quoted.
+        text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.S)
+        yield from _said(path, [(1, text)])
     for path in sorted((ROOT / "site_src/assets").glob("akv*")):
         yield from _said(path, [(1, path.read_text(encoding="utf-8"))])
     for path in sorted((ROOT / "shim").rglob("*.[ch]")):
