@@ -3,7 +3,7 @@
 -- The first sign of these: a profiler that its capture names as its tool; steps that only a probe or a profiler draws; rows of a
 -- level above off, or that come out of one (device milestones of tokens, samples of clocks and of memory); files of a tool that
 -- looks on; what a capture writes of its own recorders; an experiment, or a timed command, of a level above off; a switch that
--- lets a runtime write down its calls.
+-- lets a runtime write down its calls; an engine that was told to record device times.
 --
 -- @run_id  the run
 -- @sign    the sign, in words; NULL where there is none
@@ -67,5 +67,10 @@ SELECT r.id AS run_id,
                        OR f.key IN ('environment.CUDA_INJECTION64_PATH', 'environment.NVTX_INJECTION64_PATH',
                                     'environment.HSA_TOOLS_LIB') AND f.value <> ''
                        OR f.key = 'environment.LD_PRELOAD' AND f.value LIKE '%libakv_%'))
-                THEN 'a tracer was switched on in its environment' END AS sign
+                THEN 'a tracer was switched on in its environment'
+            WHEN EXISTS (
+                SELECT 1 FROM run_fact f
+                WHERE f.run_id = r.id AND f.part = 'contract' AND f.key IN ('engine.device_records', 'engine.profile_steps')
+                  AND f.value NOT IN ('', 'none'))
+                THEN 'its engine was told to record device times' END AS sign
 FROM run r

@@ -295,6 +295,8 @@ def test_a_file_of_a_tool_that_looks_on_proves_it_without_a_row(
         ("capture", "experiment", "probe"),
         ("capture", "experiment", "tracer"),
         ("software", "environment.LD_PRELOAD", "libakv_ur.so"),
+        ("contract", "engine.device_records", "events"),
+        ("contract", "engine.profile_steps", "200:209"),
     ],
     ids=lambda fact: f"{fact[1]}={fact[2]}",
 )
