@@ -335,6 +335,9 @@ def test_a_host_says_what_it_is_for_and_what_changed(tmp_path: Path) -> None:
     capture(tmp_path / "new", {}, minute=1)
     capture(tmp_path / "quiet", {}, host="still", role="proof")
     looked_at.twice(tmp_path / "aa-busy", host="busy")
+    trial = {"arm": "x", "treatment": "y", "repeat": 0, "number": 0, "duration_ns": 5}
+    more = "[capture]\nexperiment = 'own'"
+    write_capture(tmp_path / "own", {"trial": [trial]}, host="still", role="proof", more=more)
     read_in(tmp_path / "akvsite.db", tmp_path)
     page = pages_of(tmp_path / "akvsite.db", tmp_path, hosts)["hosts"]
     busy, still = page[page.index("## busy") : page.index("## still")], page[page.index("## still") :]
@@ -351,3 +354,7 @@ def test_a_host_says_what_it_is_for_and_what_changed(tmp_path: Path) -> None:
         in still
     )
     assert "Noise floor: unknown" in still
+    # An experiment of somebody else's kind has no page but that of its run.
+    with Store.read(tmp_path / "akvsite.db") as opened:
+        (raw,) = [page.text for page in hosts.write(site.SiteDesk(opened))]
+    assert 'href="experiments/aa-busy.html"' in raw and 'href="experiments/own.html"' not in raw

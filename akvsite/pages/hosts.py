@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from akvsite.pages import Desk, Page, Record, _noise
 from akvsite.pages._html import Cell, captured, counted, items, number_of, table, text
 from akvsite.pages._stamps import Stamped, run_cell, run_link, stamped_runs
+from akvsite.pages.experiments import TITLES
 
 #: Of each role: what it is, what its runs may be used for, and what not.
 ROLES = {
@@ -99,7 +100,10 @@ def _noise_floor(desk: Desk, host: str, under: Stamped) -> str:
 
 def _experiments(desk: Desk, host: str, under: Stamped) -> str:
     rows = [
-        [run_cell(row["experiment"], under, folder="experiments"), row["what"], row["engine"] or "not stated", row["started"] or "not stated"]
+        [
+            run_cell(row["experiment"], under, folder="experiments" if row["what"] in TITLES else "runs"),
+            captured(row["what"]), row["engine"] or "not stated", row["started"] or "not stated",
+        ]
         for row in desk.ask("experiment_list", host=host, order="what,place")
     ]  # fmt: skip
     if not rows:
