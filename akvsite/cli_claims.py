@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,6 @@ from akvsite.errors import BadInput
 from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, say, table
 
 if TYPE_CHECKING:
-    from akvsite.controls import Missing
     from akvsite.ledger import Claim, Entry, Ledger
 claim = typer.Typer(
     no_args_is_help=True,
@@ -194,9 +193,15 @@ def retract(
     because = None if because is None else _said("--because", because)
     control = None if control is None else _name("--control", "control", control)
     named = None if named is None else _name("--id", "retraction", named)
-    check = _check(store, name, (), needs_store=control is not None)
     note, retraction = writing.retract(
-        captures, name, check, date.today(), because=because, control=control, named=named, body=_text(body)
+        captures,
+        name,
+        _check(store, name, ()),
+        date.today(),
+        because=because,
+        control=control,
+        named=named,
+        body=_text(body),
     )
     if json:
         as_json({"claim": name, "retraction": retraction.id, "file": str(note), "sha256": retraction.sha256})
@@ -216,13 +221,17 @@ def _append(name: str, entries: list[Entry], store: Path, captures: Path, json: 
     _shown(captures, store, name, json)
 
 
-def _check(path: Path, name: str, entries: Any, *, needs_store: bool = False) -> Callable[[Ledger], None]:
-    """Holds the ledger as it is going to be to what the store knows, before it is written."""
+def _check(path: Path, name: str, entries: Sequence[Entry]) -> Callable[[Ledger], None]:
+    """Holds the ledger as it is going to be to what the store knows, before it is written.
+
+    Where nothing of the store is named, it is not asked: a store that cannot be read hinders nobody from a retraction.
+    """
 
     def check(supposed: Ledger) -> None:
         from akvsite import controls
 
-        if not path.is_file() and not needs_store and not any(e.name for e in entries):
+        of_retraction = any(r.control for r in supposed.retractions if r.claim == name)
+        if not of_retraction and not any(entry.name for entry in entries):
             return
         with reading(path) as opened:
             controls.suppose(opened, supposed)
@@ -256,7 +265,7 @@ def _shown(captures: Path, path: Path, name: str, json: bool) -> None:
             controls.suppose(opened, loaded)
             missing = controls.missing(opened, name)
             refused = [r.why for r in controls.refusals(opened, name)]
-    lines = [*refused, *_wanted(found, missing, path.is_file())]
+    lines = [*refused, *controls.wanted(found, missing)]
     if json:
         as_json({**_facts(found), "missing": lines, "admitted": list(missing.admitted) if missing else None})
         return
@@ -281,27 +290,6 @@ def _shown(captures: Path, path: Path, name: str, json: bool) -> None:
     )
     for line in lines:
         say(line)
-
-
-def _wanted(claim: Claim, missing: Missing | None, with_store: bool) -> list[str]:
-    """What an open claim lacks, in words."""
-    if claim.state != "open":
-        return []
-    what = "a control: a run with capture off, none of those that it stands on"
-    if missing is not None and missing.designed_because:
-        what += f"; {missing.designed_because} needs a designed experiment in which timing events were off"
-    lines = [
-        f"Missing before it can leave open: {what}. `akvsite claim link {claim.id} --control RUN` adds it."
-    ]
-    if not with_store:
-        return [*lines, "Which runs can be its control is not known: there is no store."]
-    names = missing.admitted if missing is not None else ()
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    said = ", ".join(names[:5]) + more if names else "none"
-    return [
-        *lines,
-        f"Runs of the store that the rule admits: {said}. Whether one shows it is for you to see.",
-    ]
 
 
 def _facts(claim: Claim) -> dict[str, Any]:

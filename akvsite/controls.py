@@ -8,8 +8,11 @@ from pathlib import Path
 
 from akvsite import ledger, questions
 from akvsite.errors import BadInput
-from akvsite.ledger import Ledger, notes, writing
+from akvsite.ledger import Claim, Ledger, notes, writing
 from akvsite.store import Store
+
+#: So many runs that could be a control are named.
+SHOWN = 5
 
 
 def suppose(store: Store, supposed: Ledger) -> None:
@@ -90,6 +93,21 @@ def missing(store: Store, claim: str) -> Missing | None:
         [claim],
     )
     return Missing(because, tuple(row["run"] for row in admitted))
+
+
+def wanted(claim: Claim, missing: Missing | None) -> list[str]:
+    """What an open claim lacks, in words; ``missing`` is None where there is no store."""
+    if claim.state != "open":
+        return []
+    what = "a control: a run with capture off, none of those that it stands on"
+    if missing is not None and missing.designed_because:
+        what += f"; {missing.designed_because} needs a designed experiment in which timing events were off"
+    line = f"Missing before it can leave open: {what}. `akvsite claim link {claim.id} --control RUN` adds it."
+    if missing is None:
+        return [line, "Which runs can be its control is not known: there is no store."]
+    more = f" and {len(missing.admitted) - SHOWN} more" if len(missing.admitted) > SHOWN else ""
+    names = ", ".join(missing.admitted[:SHOWN]) + more if missing.admitted else "none"
+    return [line, f"Runs of the store that the rule admits: {names}. Whether one shows it is for you to see."]
 
 
 def _retraction_file(folder: Path, name: str) -> Path:

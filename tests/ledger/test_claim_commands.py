@@ -192,6 +192,14 @@ def test_without_a_store_a_claim_is_made_and_withdrawn(akvsite: Any, tmp_path: P
     assert not (tmp_path / "akvsite.db").exists()
 
 
+def test_a_store_that_cannot_be_read_hinders_no_retraction(akvsite: Any, tmp_path: Path) -> None:
+    write_claim(tmp_path / "captures", "early")
+    (tmp_path / "akvsite.db").write_bytes(b"not a store\n" * 99)
+    done = akvsite("retract", "early", "--because", "It was a thought.")
+    assert "early is retracted" in done.out and "akvsite.db" in done.refused()
+    assert ledger.load(tmp_path / "captures").claims[0].state == "retracted"
+
+
 def test_a_build_holds_a_claim_that_was_written_by_hand_to_the_same_rules(akvsite: Any, here: Path) -> None:
     path = write_claim(here, "bold", supported("plain"), about=["overlap"])
     refused = (
@@ -234,6 +242,32 @@ def test_files_that_name_each_other_are_refused_where_one_is_gone(akvsite: Any, 
     note.write_bytes(whole)
     claim.rename(here / "gone")
     akvsite("claim", "status").refused(str(note.relative_to(here.parent)), "there is no such claim")
+
+
+@pytest.mark.parametrize("harm", ["deleted", "altered", "not named"])
+def test_a_build_stops_where_a_retraction_is_not_what_it_was(akvsite: Any, here: Path, harm: str) -> None:
+    """Before a page is written; the site that is there stays."""
+    project = here.parent
+    (project / "mkdocs.yml").write_text("site_name: x\n")
+    (project / "site_src").mkdir()
+    (project / "site").mkdir()
+    (project / "site" / "sitemap.xml").write_text("as it was")
+    write_claim(here, "hides")
+    assert akvsite("retract", "hides", "--because", "No.").code == 0
+    note = here / "retractions" / "hides-withdrawn.md"
+    match harm:
+        case "deleted":
+            note.unlink()
+            words = "hides.md: history[1]: names retraction 'hides-withdrawn', and no file of retractions/ holds it"
+        case "altered":
+            note.write_text(note.read_text().replace("No.", "Yes."))
+            words = "hides-withdrawn.md: has SHA-256"
+        case _:
+            (here / "retractions" / "more.md").write_text(note.read_text().replace("id: hides", "id: more"))
+            words = "more.md: claim: withdraws 'hides', which 'hides-withdrawn' withdrew before"
+    akvsite("build").refused(words)
+    assert files(project / "site") == {"sitemap.xml": b"as it was"}
+    assert not list((project / "site_src").glob("*.md"))
 
 
 # Broken off.
