@@ -42,7 +42,9 @@ def test_it_runs_on_a_sycl_device(akvsite: Any, tmp_path: Path) -> None:
 
     store = tmp_path / "akvsite.db"
     read_in(store, bundle)
-    rows = ask(store, "SELECT treatment, cycles, copy_ns, both_ns, empty_ns, both_submitted_ns FROM overlap_run")
+    rows = ask(
+        store, "SELECT treatment, cycles, copy_ns, both_ns, empty_ns, both_submitted_ns FROM overlap_run"
+    )
     assert sorted(row["treatment"] for row in rows) == [OFF, OFF, ON, ON]
     assert all(row["cycles"] == 6 and 0 < row["both_submitted_ns"] <= row["both_ns"] for row in rows)
     assert all(row["empty_ns"] < row["both_ns"] for row in rows)
