@@ -23,12 +23,13 @@ _ABOUT = (
     "All numbers here are counts of records, warm-up included: nothing is estimated, and so nothing has a band. What a level does not "
     "capture is not recorded, which is not the same as none. What was lost is known of files of our own recorders alone, since only they "
     "say it of themselves; of every other tool it is unknown. A record is in tables, is counted with a reason, or is in the "
-    "quarantine: the three together are all that the files hold."
+    "quarantine: the three together are all that the files hold, and their number leads to the "
+    "account of every file."
 )
 _HEAD = (
-    "run", "level", "files", "cut short", "records in files", "in tables", "counted with a reason", "in quarantine",
+    "run", "level", "files", "records in files", "in tables", "counted with a reason", "in quarantine",
     "lost by a recorder", "calls that never returned", "launches with device records", "device records with a launch",
-    "tokens and their milestones", "readings of memory", "allocator's history and blocks", "records",
+    "tokens and their milestones", "readings of memory", "allocator's history and blocks",
 )  # fmt: skip
 
 
@@ -59,13 +60,14 @@ def _row(
     stored, reasons, refused = (
         sum(row["records"] for row in fates if sort == _sort(row["fate"])) for sort in _SORTS
     )
+    held = stored + reasons + refused
+    cut = f", {kept['cut_short']:,} cut short" if kept["cut_short"] else ""
     return [
-        name, run["level"], kept["files"], kept["cut_short"],
-        *map(counted, (stored + reasons + refused, stored, reasons, refused)),
+        name, run["level"], Cell(text(f"{kept['files']:,}{cut}"), kept["files"]),
+        Cell(link(f"{held:,}", f"runs/{run['name']}.html#records"), held), *map(counted, (stored, reasons, refused)),
         _lost(fates), _open(run, kept),
         _seen(seen, CALLS), _seen(seen, RECORDS), _milestones(tokens),
         recorded(kept["samples"]), recorded(kept["entries"] + kept["blocks"]),
-        Cell(link("every record", f"runs/{run['name']}.html#records")),
     ]  # fmt: skip
 
 

@@ -98,16 +98,16 @@ def _levels(desk: Desk, effects: Sequence[Effect]) -> str:
         own = [effect for effect in effects if effect.level == level]
         rows += [
             [
-                Cell(text(level), number), _number(e.median), _number(e.mean), e.timed,
+                Cell(text(level), f"{number} {level}"), _number(e.median), _number(e.mean), e.timed,
                 run_cell(e.experiment["experiment"], stamped, folder="experiments"), captured(e.experiment["engine"] or "not stated"),
                 e.experiment["started"] or "not stated",
             ]
             for e in own
         ]  # fmt: skip
         if not own:
-            rows.append([Cell(text(level), number), Cell(NONE), Cell(NONE), *["–"] * 4])
+            rows.append([Cell(text(level), f"{number} {level}"), Cell(NONE), Cell(NONE), *["–"] * 4])
     head = ["level", "added to the median", "added to the mean", "of", "experiment", "engine", "made on"]
-    return table(head, rows, caption="What each level adds, newest experiment first", sortable=True)
+    return table(head, rows, caption="What each level adds, newest experiment first")
 
 
 def _number(number: Estimate) -> Cell:
@@ -173,10 +173,10 @@ def _tracers(desk: Desk, rows: Sequence[Record]) -> str:
     head = [
         "looked at by",
         "added to a call",
-        "anonymous memory that stays with a call",
+        "memory that stays with it",
         "experiment",
         "of",
         "made on",
     ]
-    caption = f"What recording a runtime call adds to it: {number_of(len(rows), 'experiment')}, newest first"
-    return table(head, lines, caption=caption, sortable=True)
+    caption = f"What recording a runtime call adds to it, in time and in anonymous memory: {number_of(len(rows), 'experiment')}, newest first"
+    return table(head, lines, caption=caption)

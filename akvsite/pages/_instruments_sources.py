@@ -84,8 +84,8 @@ def write(desk: Desk) -> str:
             numbers.append(_numbers(compared, stamped))
             lists.setdefault(compared.what, []).extend(_listed(compared, stamped))
     head = [
-        "run", "what", "first source", "second source", "pairs", "median, second less first", "widest", "clocks leave open",
-        "beyond it", "within it", "second before first",
+        "run", "what", "first, second source", "pairs", "beyond the clocks", "within them", "second before first",
+        "widest, and what the clocks leave open", "median, second less first",
     ]  # fmt: skip
     parts.append(table(head, numbers, caption="The same thing by two sources", sortable=True))
     head = ["run", "requests with both", "as many tokens", "another number of tokens", "which"]
@@ -93,9 +93,9 @@ def write(desk: Desk) -> str:
     parts.append(table(head, tokens, caption=caption, sortable=True))
     for what, rows in lists.items():
         if rows:
-            head = ["run", "which", "first says", "second says", "apart", "clocks leave open"]
+            head = ["run", "which", "first says", "second says", "apart, and what the clocks leave open"]
             caption = f"Beyond what the clocks leave open: {what}; the widest of each run, up to {LISTED}"
-            parts.append(table(head, rows, caption=caption, sortable=True))
+            parts.append(table(head, rows, caption=caption))
     return "\n".join(parts)
 
 
@@ -211,15 +211,15 @@ def _name(names: Sequence[Cell] | Callable[[int], Cell], place: int) -> Cell:
 
 
 def _numbers(of: Compared, stamped: Stamped) -> list[object]:
-    """The row of a quantity: median with its band, the widest with what the clocks leave open."""
+    """The row of a quantity: counts, the widest with what the clocks leave open, the median with its band."""
     apart, beyond = of.apart_ns, of.beyond
     median = of.median
     widest = int(np.argmax(np.abs(apart)))
     over = None if beyond is None else int(np.count_nonzero(beyond))
     return [
-        run_cell(of.run["name"], stamped), of.what, of.first, of.second, len(apart),
-        Cell(text(median.text()), median.value), _apart(of, widest), _left_open(of),
+        run_cell(of.run["name"], stamped), of.what, f"{of.first}, {of.second}", len(apart),
         counted(over), counted(None if over is None else len(apart) - over), int(np.count_nonzero(apart < 0)),
+        _apart(of, widest), Cell(text(median.text()), median.value),
     ]  # fmt: skip
 
 
@@ -227,13 +227,6 @@ def _apart(of: Compared, place: int) -> Cell:
     value = int(of.apart_ns[place])
     bound = "bound unknown" if of.bound_ns is None else f"±{outward(int(of.bound_ns[place]), 'ns')}"
     return Cell(text(f"{written(value, 'ns')}, {bound}"), abs(value))
-
-
-def _left_open(of: Compared) -> Cell:
-    if of.bound_ns is None:
-        return Cell("unknown", None)
-    most = int(of.bound_ns.max())
-    return Cell(text(f"±{outward(most, 'ns')}"), most)
 
 
 def _listed(of: Compared, stamped: Stamped) -> Iterator[list[object]]:
@@ -246,14 +239,12 @@ def _listed(of: Compared, stamped: Stamped) -> Iterator[list[object]]:
     few = places[np.argpartition(-size, min(LISTED, len(size)) - 1)[:LISTED]]
     for place in sorted(few.tolist(), key=lambda n: (-abs(int(of.apart_ns[n])), n)):
         name, first, second = of.told(place)
-        bound = int(of.bound_ns[place]) if of.bound_ns is not None else 0
         yield [
             run_cell(of.run["name"], stamped), name, first, second, _apart(of, place),
-            Cell(text(f"±{outward(bound, 'ns')}"), bound),
         ]  # fmt: skip
     if len(places) > LISTED:
         more = number_of(len(places) - LISTED, "more pair")
-        yield [run_cell(of.run["name"], stamped), Cell(text(f"and {more}")), *["not listed"] * 4]
+        yield [run_cell(of.run["name"], stamped), Cell(text(f"and {more}")), *["not listed"] * 3]
 
 
 def _counts(desk: Desk, runs: Sequence[Record], stamped: Stamped) -> str:
@@ -277,10 +268,10 @@ def _counts(desk: Desk, runs: Sequence[Record], stamped: Stamped) -> str:
         "run",
         "process",
         "steps by source",
-        "numbers that two of them have",
-        "of these, not at the same time",
+        "numbers of two",
+        "not at the same time",
     ]
-    return table(head, lines, caption="How many steps each source drew, counted", sortable=True)
+    return table(head, lines, caption="How many steps each source drew, counted")
 
 
 def _request_pairs(desk: Desk, run: Record) -> list[Record]:

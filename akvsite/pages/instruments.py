@@ -19,7 +19,7 @@ _ABOUT = (
 
 def write(desk: Desk) -> Iterator[Page]:
     parts = [
-        "# A look at ourselves\n",
+        "---\nhide:\n  - toc\n---\n\n# A look at ourselves\n",
         text(_ABOUT) + "\n",
         "\n## What looking costs, host by host\n",
         cost.write(desk, "instruments"),
