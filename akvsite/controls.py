@@ -58,7 +58,7 @@ def hold(store: Store, folder: Path) -> None:
         if refusal.retraction is not None:
             raise BadInput(_retraction_file(folder, refusal.retraction), refusal.why, place="control")
         path, _ = writing.find(folder, refusal.claim)
-        back = f"`akvsite claim open {refusal.claim} --because …` takes its support back"
+        back = f"where it is to support nothing any more, `akvsite claim open {refusal.claim} --because …` says so"
         raise BadInput(path, f"{refusal.why}; {back}", place="history")
 
 

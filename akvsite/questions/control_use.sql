@@ -11,7 +11,7 @@
 SELECT v.claim, v.state, v.control, v.because = '' AS counts, v.because
 FROM (
     SELECT c.claim, k.state, c.name AS control,
-           CASE WHEN l.run IS NULL THEN 'is not in the store'
+           CASE WHEN l.run IS NULL THEN 'is not in the store, into which `akvsite ingest` reads captures'
                 WHEN l.counts = 0 THEN 'is no control: ' || l.because
                 WHEN s.run IS NOT NULL THEN 'is one of the runs that the claim stands on'
                 WHEN d.claim IS NULL THEN ''
