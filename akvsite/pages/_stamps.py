@@ -82,7 +82,7 @@ def stamps(
     """The stamps of a run, comparison or inquiry; ``root`` leads from the page to the top of the site."""
     for kind, name in (("run", run), ("comparison", comparison), ("inquiry", inquiry)):
         if name is not None:
-            which = "that this inquiry uses" if kind == "inquiry" else f"that stands on this {kind}"
+            which = "behind what this inquiry uses" if kind == "inquiry" else f"that stands on this {kind}"
             return _stamps(root, ((which, row) for row in _rows(desk, kind, name)))
     return ""
 

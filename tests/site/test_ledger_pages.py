@@ -256,7 +256,7 @@ def test_an_inquiry_is_a_ladder_with_the_charts_that_it_cites(again: Mapping[str
     ]  # fmt: skip
     assert "run-d" in again["data/inquiries/path/rung-1-chart-1.js"], "charts in the order of their names"
     assert 'is drawn <a href="#rung-1-chart-2">above</a>' in raw
-    assert "a claim that this inquiry uses was withdrawn" in page
+    assert "a claim behind what this inquiry uses was withdrawn" in page
     assert "inquiry path" in plain(again["runs/run-a.md"])
     assert "Its **text**." in page, "what a person wrote is no markup"
 

@@ -12,6 +12,7 @@ import stamped
 from bundles import write_capture
 
 from akvsite import site
+from akvsite.store import Store
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -76,3 +77,36 @@ def test_a_site_built_before_and_again_has_the_stamp_everywhere(tmp_path: Path) 
     feed = (folder / "site" / "retractions.atom").read_text(encoding="utf-8")
     assert feed == (folder / site.SOURCE / "retractions.atom").read_text(encoding="utf-8")
     assert "It was not so." in feed.replace("&amp;#46;", ".")
+
+
+def test_were_all_runs_under_a_retraction_every_page_and_chart_would_say_so(
+    project: Path, tmp_path: Path
+) -> None:
+    """Experiments among them, which no claim of this site is about."""
+    shutil.copy(project / "akvsite.db", tmp_path)
+    (tmp_path / site.SOURCE / "assets").mkdir(parents=True)
+    shutil.copy(project / site.SOURCE / "assets" / "vega.js", tmp_path / site.SOURCE / "assets")
+    with Store.open(tmp_path / "akvsite.db") as store:
+        with store.transaction():
+            store.insert("claim", {"claim": "all", "date": "2026-01-01", "state": "retracted", "scope": "timeline", "statement": "All is so.", "body": ""})  # fmt: skip
+            store.insert(
+                "retraction",
+                {"retraction": "none", "date": "2026-01-02", "claim": "all", "reason": "No.", "body": ""},
+            )
+            for run in store.rows("SELECT name FROM run ORDER BY name"):
+                store.insert("claim_run", {"claim": "all", "kind": "run", "name": run["name"]})
+        site.write_pages(store, tmp_path)
+    under = stamped.of_store(tmp_path / "akvsite.db")
+    source = tmp_path / site.SOURCE
+    bare = {
+        path.name: found
+        for path in source.rglob("*.md")
+        if (found := stamped.unmarked(path.read_text(encoding="utf-8"), under))
+    }
+    assert not bare, bare
+    without = [
+        path.relative_to(source)
+        for path in (source / "data").rglob("*.js")
+        if stamped.unprinted(path.read_text(encoding="utf-8"), under)
+    ]
+    assert not without, without
