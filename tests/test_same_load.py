@@ -15,7 +15,7 @@ import pytest
 from bundles import read_in, steps, write_capture
 
 from akvsite import ingest, site
-from akvsite.pages import comparison, hosts
+from akvsite.pages import comparison, hosts, run
 from akvsite.store import Store
 
 Facts = Mapping[str, Mapping[str, object]]
@@ -354,6 +354,12 @@ def test_a_host_says_what_it_is_for_and_what_changed(tmp_path: Path) -> None:
         in still
     )
     assert "Noise floor: unknown" in still
+    pages = pages_of(tmp_path / "akvsite.db", tmp_path, run)
+    assert (
+        "contract complete load before it load a core 0.250 (1 over 4 cores), governor powersave, 1 other"
+        in pages["runs/new"]
+    )
+    assert "contract not stated: the hash of its outputs" in pages["runs/aa-busy"]
     # An experiment of somebody else's kind has no page but that of its run.
     with Store.read(tmp_path / "akvsite.db") as opened:
         (raw,) = [page.text for page in hosts.write(site.SiteDesk(opened))]

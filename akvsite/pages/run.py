@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from akvsite.pages import Desk, Page, sections
 from akvsite.pages._cited import cited_by
 from akvsite.pages._html import captured, items, number_of, stamp, table, text
+from akvsite.pages._load import fingerprint
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, Run, load, stamped_history
 from akvsite.pages._stamps import comparison_link, stamped_comparisons, stamps, stamps_of_runs
@@ -48,6 +49,7 @@ def _page(run: Run) -> str:
 def _about(run: Run) -> str:
     listed = run.listed
     host = f"{listed['host']} ({listed['role']})" if listed["host"] else "not stated"
+    missing = run.desk.ask("contract_of_run", run_id=run.id)[0]["missing"]
     rows = [
         ["level", listed["level"]],
         ["host and role", host],
@@ -63,6 +65,8 @@ def _about(run: Run) -> str:
             else "none declared",
         ],
         ["device clock", run.clock_line],
+        ["contract", f"not stated: {missing}" if missing else "complete"],
+        ["load before it", captured(fingerprint(run.desk, run.id))],
     ]
     note = quoted(run.note or "")
     return table(["about", "this run"], rows) + note + cited_by(run.desk, "../", "runs", run.name)
