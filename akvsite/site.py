@@ -199,6 +199,7 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
     # One snapshot for all pages, even while a capture is being ingested.
     store.connection.execute("BEGIN")
     try:
+        withdrawn = desk.ask("retraction_list", order="retraction")
         for last, modules in groupby(page_modules(), key=_after_all_charts):
             if last:
                 _held.hold_charts(desk, desk.drawn)
@@ -206,9 +207,9 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
                 if progress is not None:
                     progress(page.path)
                 _check(page)
-                leave(f"{page.path}{page.ending}", page.text.rstrip() + "\n")
+                text = _held.with_stamps(page, withdrawn) if page.ending == ".md" else page.text
+                leave(f"{page.path}{page.ending}", text.rstrip() + "\n")
                 built.pages += page.ending == ".md"
-        withdrawn = desk.ask("retraction_list", order="retraction")
     except BaseException:
         # The next build takes away what this one has left.
         _note(source, _noted(source) | built.written)

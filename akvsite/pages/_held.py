@@ -9,7 +9,8 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 
 from akvsite.errors import BadInput
-from akvsite.pages import Desk, Record
+from akvsite.pages import Desk, Page, Record
+from akvsite.pages._stamps import stamp_of_quotes
 
 #: The folder, beside the captures, of those who cite a chart.
 _NOTES = {"claim": "claims", "inquiry": "inquiries"}
@@ -18,57 +19,50 @@ _NOTES = {"claim": "claims", "inquiry": "inquiries"}
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)?[^<>]*>")
 #: Tags within a line, which may stand inside a word.
 _INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "cite",
-        "code",
-        "del",
-        "em",
-        "i",
-        "ins",
-        "kbd",
-        "mark",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
+    ("a", "abbr", "b", "bdi", "bdo", "cite", "code", "del", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small",
+     "span", "strong", "sub", "sup", "u", "var", "wbr")
+)  # fmt: skip
 #: The address of a Markdown link; its words are text.
 _ADDRESS = re.compile(r"\]\([^()\s]*\)")
+_HEADING = re.compile(r"^# .*\n", re.M)
 _WORD = re.compile(r"[^\W_]+")
 _STAMPED = re.compile(r'<[a-z]+\b[^<>]*\bdata-akv-retraction="([^"<>]*)"')
 
 
-def unstamped(page: str, withdrawn: Sequence[Record]) -> Record | None:
-    """The first withdrawn claim that a page quotes without the stamp of its retraction; None where there is none.
+def unstamped(page: str, withdrawn: Sequence[Record]) -> list[Record]:
+    """The withdrawn claims that a page quotes without the stamp of their retraction.
 
     ``page`` is Markdown or HTML, ``withdrawn`` are rows of ``retraction_list``. A quote has the words of the statement,
     however they are set: tags, entities, emphasis, punctuation, white space and case are looked through. The time is
     linear in the page for each claim.
     """
     if not withdrawn:
-        return None
+        return []
     seen = _without_comments(page)
     stamped = {html.unescape(found) for found in _STAMPED.findall(seen)}
     words = _words(seen)
+    found = []
     for row in withdrawn:
         # A statement is text; copied into Markdown as it is, its signs may become markup.
         said = {_words(html.escape(row["statement"])), _words(row["statement"])}
         if row["retraction"] not in stamped and any(one.strip() and one in words for one in said):
-            return row
-    return None
+            found.append(row)
+    return found
+
+
+def with_stamps(page: Page, withdrawn: Sequence[Record]) -> str:
+    """The text of a page that the build made, with the stamps that it lacks of claims that are quoted on it.
+
+    Captures, notes and other claims are never edited, and each of them may have the words of a claim that was withdrawn
+    later.
+    """
+    found = unstamped(page.text, withdrawn)
+    if not found:
+        return page.text
+    stamps = stamp_of_quotes(found, "../" * page.path.count("/"))
+    heading = _HEADING.search(page.text)
+    end = heading.end() if heading else len(page.text)
+    return f"{page.text[:end]}{stamps}{page.text[end:]}"
 
 
 def hold_quotes(source: Path, withdrawn: Sequence[Record]) -> None:
@@ -79,8 +73,7 @@ def hold_quotes(source: Path, withdrawn: Sequence[Record]) -> None:
     if not withdrawn:
         return
     for path in sorted(p for p in source.rglob("*") if p.suffix in (".md", ".html") and p.is_file()):
-        row = unstamped(path.read_text(encoding="utf-8", errors="replace"), withdrawn)
-        if row is not None:
+        for row in unstamped(path.read_text(encoding="utf-8", errors="replace"), withdrawn):
             top = "../" * (len(path.relative_to(source).parts) - 1)
             raise BadInput(
                 path,

@@ -71,6 +71,11 @@ def stamp_of_retraction(row: Record, root: str = "") -> str:
     )
 
 
+def stamp_of_quotes(rows: Iterable[Record], root: str) -> str:
+    """The stamp over a page that quotes withdrawn claims; ``rows`` are of ``retraction_list``."""
+    return _stamps(root, (("that is quoted on this page", row) for row in rows))
+
+
 def stamps(
     desk: Desk,
     root: str,

@@ -293,14 +293,14 @@ def test_a_chart_that_no_page_has_stops_the_build(captured: Path, tmp_path: Path
 )
 def test_no_page_quotes_a_withdrawn_claim_without_its_stamp(quote: str) -> None:
     row = {"claim": "overlaps", "retraction": "looked", "statement": STATEMENT}
-    assert _held.unstamped(f"# Mine\n\nIt is said: {quote}\n", [row]) == row
+    assert _held.unstamped(f"# Mine\n\nIt is said: {quote}\n", [row]) == [row]
     marked = (
         f'# Mine\n\n<a data-akv-retraction="looked" href="retractions.html#looked">retracted</a>: {quote}\n'
     )
-    assert _held.unstamped(marked, [row]) is None
+    assert _held.unstamped(marked, [row]) == []
     other = marked.replace("looked", "another")
-    assert _held.unstamped(other, [row]) == row, "the stamp of another retraction is not its stamp"
-    assert _held.unstamped(quote.replace("while", "before"), [row]) is None
+    assert _held.unstamped(other, [row]) == [row], "the stamp of another retraction is not its stamp"
+    assert _held.unstamped(quote.replace("while", "before"), [row]) == []
 
 
 def test_a_page_written_by_hand_is_held_to_it(captured: Path, tmp_path: Path) -> None:
@@ -323,6 +323,22 @@ def test_a_page_written_by_hand_is_held_to_it(captured: Path, tmp_path: Path) ->
     written(made)
 
 
+def test_what_is_never_edited_gets_the_stamp_when_it_quotes(captured: Path, tmp_path: Path) -> None:
+    """The words of another claim, and the note of a capture, cannot be altered after the retraction."""
+    made = claimed(captured, tmp_path)
+    claims.write_claim(made / "captures", "narrower", statement=f"At batch 1: {STATEMENT}", about=["other"])
+    claims.withdraw(
+        made / "captures", "overlaps", on="2026-02-02", named="looked", control="run-c", reason="No."
+    )
+    pages = written(made)
+    assert "Retracted on 2026-02-02: a claim that is quoted on this page was withdrawn" in plain(
+        pages["claims/narrower.md"]
+    )
+    assert 'href="../retractions.html#looked"' in pages["claims/narrower.md"]
+    assert plain(pages["claims/narrower.md"]).startswith("# Claim: narrower Retracted on")
+    assert "Retracted on" not in pages["claims/idles.md"]
+
+
 def test_the_check_of_quotes_is_linear_in_the_text() -> None:
     """Were it not, this would take hours."""
     row = {"claim": "k", "retraction": "r", "statement": "a " * 1_000 + "b"}
@@ -333,7 +349,7 @@ def test_the_check_of_quotes_is_linear_in_the_text() -> None:
         "](" * 500_000,
         '<a data-akv-retraction="' * 100_000,
     ):
-        assert _held.unstamped(text, [row]) is None
+        assert _held.unstamped(text, [row]) == []
 
 
 def test_the_feed_is_atom_and_of_the_notes_alone(
