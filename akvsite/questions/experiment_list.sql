@@ -10,10 +10,14 @@
 -- @engine      what ran, in the words of the capture
 -- @started     when it was made
 -- @place       1 for the newest of its host and kind
-SELECT r.id AS run_id, r.name AS experiment, f.value AS what, h.name AS host, u.role, r.engine, r.started,
-       row_number() OVER (PARTITION BY h.name, f.value ORDER BY r.started DESC, r.name DESC) AS place
-FROM run_fact f
-JOIN run r ON r.id = f.run_id
-JOIN run_use u ON u.run_id = r.id AND u.use <> 'nothing'
-LEFT JOIN host h ON h.id = r.host_id
-WHERE f.part = 'capture' AND f.key = 'experiment' AND EXISTS (SELECT 1 FROM trial t WHERE t.run_id = r.id)
+SELECT run_id, experiment, what, host, role, engine, started,
+       row_number() OVER (PARTITION BY host, what ORDER BY started DESC, experiment DESC) AS place
+FROM (
+    SELECT r.id AS run_id, r.name AS experiment, h.name AS host, u.role, r.engine, r.started,
+           (SELECT max(f.value) FROM run_fact f WHERE f.run_id = r.id AND f.part = 'capture' AND f.key = 'experiment') AS what
+    FROM run r
+    JOIN run_use u ON u.run_id = r.id AND u.use <> 'nothing'
+    LEFT JOIN host h ON h.id = r.host_id
+    WHERE EXISTS (SELECT 1 FROM trial t WHERE t.run_id = r.id)
+)
+WHERE what IS NOT NULL
