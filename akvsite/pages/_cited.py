@@ -13,15 +13,6 @@ from akvsite.pages._stamps import comparison_link, mark, retraction_link, run_li
 OPEN, SUPPORTED, RETRACTED = "open", "supported", "retracted"
 
 
-def state(claim: Record, root: str) -> str:
-    """How a claim stands, in words."""
-    if claim["retraction"]:
-        return f"retracted on {text(claim['withdrawn'])} ({retraction_link(claim['retraction'], root)})"
-    if claim["state"] == SUPPORTED:
-        return f"supported by control {text(claim['controls'])}"
-    return text(claim["state"])
-
-
 class Cited:
     """Links to what is cited, as HTML, each with its mark where it stands under a retraction."""
 
@@ -70,6 +61,20 @@ class Cited:
         there = kind == "inquiry" or self.has(kind, name)
         return link(name, f"{self.root}{folder}/{name}.html") if there else f"{text(name)} (not in the store)"
 
+    def state(self, claim: Record) -> str:
+        """How a claim (a row of ``claim_list``) stands, in words."""
+        if claim["retraction"]:
+            return (
+                f"retracted on {text(claim['withdrawn'])} ({retraction_link(claim['retraction'], self.root)})"
+            )
+        if claim["state"] == SUPPORTED:
+            return f"supported by control {self.controls(claim)}"
+        return text(claim["state"])
+
+    def controls(self, claim: Record) -> str:
+        names = claim["controls"].split(", ") if claim["controls"] else []
+        return ", ".join(self.named("control", name) for name in names) or "none"
+
     def chart(self, name: str) -> str:
         """A chart by its page and key, ``runs/a#steps``."""
         page, _, key = name.partition("#")
@@ -82,7 +87,7 @@ class Cited:
         claim = self._claims.get(name)
         if claim is None:
             return f"{text(name)} (not in the store)"
-        return f"{link(name, f'{self.root}claims/{name}.html')} ({state(claim, self.root)})"
+        return f"{link(name, f'{self.root}claims/{name}.html')} ({self.state(claim)})"
 
 
 def cited_by(desk: Desk, root: str, folder: str, name: str) -> str:

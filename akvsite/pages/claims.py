@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._cited import RETRACTED, SUPPORTED, Cited, cited_by_inquiries, state
+from akvsite.pages._cited import RETRACTED, SUPPORTED, Cited, cited_by_inquiries
 from akvsite.pages._html import Cell, code, items, link, quote, stamp, table, text
 from akvsite.pages._quoted import quoted
 from akvsite.pages._stamps import retraction_link
@@ -34,7 +34,7 @@ def _list(claims: list[Record], cited: Cited) -> str:
             Cell(link(c["claim"], f"claims/{c['claim']}.html"), c["claim"]),
             Cell(quote(c["statement"]), c["statement"]),
             Cell(
-                f"{state(c, '')}; made on {text(c['date'])}; control: {_controls(c, cited)}",
+                f"{cited.state(c)}; made on {text(c['date'])}; control: {cited.controls(c)}",
                 f"{c['state']} {c['date']}",
             ),
         ]
@@ -43,11 +43,6 @@ def _list(claims: list[Record], cited: Cited) -> str:
     head = ["claim", "statement", "how it stands"]
     body = table(head, rows, sortable=True, prose=True) if rows else "\nNo claim was made.\n"
     return f"# Claims\n\n{text(words)}\n{body}"
-
-
-def _controls(claim: Record, cited: Cited) -> str:
-    names = claim["controls"].split(", ") if claim["controls"] else []
-    return ", ".join(cited.named("control", name) for name in names) or "none"
 
 
 def _page(desk: Desk, claim: Record, cited: Cited) -> str:
@@ -59,7 +54,7 @@ def _page(desk: Desk, claim: Record, cited: Cited) -> str:
         table(
             ["about", "this claim"],
             [
-                ["state", Cell(state(claim, "../"))],
+                ["state", Cell(cited.state(claim))],
                 ["predicts", Cell(quote(claim["predicts"])) if claim["predicts"] else "not stated"],
                 ["is about", claim["about"] or "not stated"],
                 ["evidence scope", claim["scope"]],
