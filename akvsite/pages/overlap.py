@@ -85,11 +85,16 @@ class _Overlap:
 
     def _overlap(self) -> Drawing:
         made = [(t, self._mark(triples.overlap(self.runs, t))) for t in self.treatments]
+        between = (
+            [("timing on minus timing off", self._mark(triples.difference(self.runs, OFF, ON)))]
+            if self._paired()
+            else []
+        )
         return trials.draw(
             "How much of the shorter of copies and kernels hides under the other, by the wall clock?",
             [trials.Treatment(name, list(number.dots), number) for name, number in made],
             self._footer("each dot a run in a fresh process: a triple of means over its cycles"), unit=triples.UNIT,
-            references=[("take turns", 0.0), ("the shorter hides wholly", 1.0)], axis="overlap",
+            references=[("take turns", 0.0), ("the shorter hides wholly", 1.0)], headline=between, axis="overlap",
         )  # fmt: skip
 
     def _table(self) -> str:
