@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,11 +20,10 @@ import numpy as np
 from akvsite import triples
 from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
-from akvsite.experiments import _sycl
+from akvsite.experiments import _process, _sycl
 from akvsite.experiments._overlap_cycles import ARMS, EMPTY, TRY_AGAIN
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.experiments._shapes import facts, list_of, natural, row_of, table_of, words
-from akvsite.record import software
 from akvsite.record.clean import Facts
 
 OFF, ON = "timing off", "timing on"
@@ -38,7 +36,6 @@ _TIMED = {
     "sycl": "both queues made with the property enable_profiling",
 }
 _MOST_SECONDS = 600
-TRIES = 8
 #: Arms of a cycle, each with the time until all of it was submitted.
 _TRIALS = tuple(name for arm in (*ARMS, EMPTY) for name in (arm, f"{arm}, submitted"))
 
@@ -168,33 +165,24 @@ class Overlap:
         """What the program wrote, and how often it was begun again. Raises ``BadInput``."""
         python = self.python(environment)
         name = _PROGRAMS[self.device]
-        inside = {
-            key: value
-            for key, value in environment.items()
-            if key not in (*software.looking(environment), "LD_PRELOAD") and not key.startswith("AKV_")
-        }
+        inside = _process.environment_at(
+            _process.OFF,
+            environment,
+            result.parent,
+            [],
+            without=("LD_PRELOAD",),
+        )
         if self.device == "sycl":
             inside = _sycl.with_runtime(inside, python)
         command: list[str | Path] = [
             python, Path(__file__).with_name(name), _SELECTORS.get(self.device, self.device), timing, str(cycles),
             str(self.sizes["pieces"]), str(self.sizes["copy_bytes"]), str(kernels), str(self.sizes["kernel_size"]), result,
         ]  # fmt: skip
-        for again in range(TRIES):
-            try:
-                done = subprocess.run(
-                    command, env=inside, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE, timeout=_MOST_SECONDS, check=False,
-                )  # fmt: skip
-            except OSError as error:
-                raise BadInput(python.name, f"cannot be run: {error.strerror}") from error
-            except subprocess.TimeoutExpired:
-                raise BadInput(name, f"took longer than {_MOST_SECONDS} s") from None
-            if done.returncode == 0:
-                return _read(result, name), again
-            if done.returncode != TRY_AGAIN:
-                break
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["and says nothing"]
-        raise BadInput(name, f"ended with {done.returncode}: {visible(said[-1])}")
+        ended = _process.run(
+            command, inside, treatment=f"timing {timing}", what=name, most_seconds=_MOST_SECONDS,
+            again=lambda end: end.code == TRY_AGAIN,
+        )  # fmt: skip
+        return _read(result, name), ended.again
 
 
 def _mean(result: Result, arm: str) -> float:
