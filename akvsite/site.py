@@ -135,6 +135,29 @@ class SiteDesk:
         }
 
 
+class _SnapshotDesk(SiteDesk):
+    """The desk of one build, whose store does not change: what several pages ask is answered once."""
+
+    #: The longest answers that are kept, and how many.
+    _ROWS, _ANSWERS = 2_000, 4_000
+
+    def __init__(self, store: Store, leave: Callable[[str, str], None]) -> None:
+        super().__init__(store, leave)
+        self._kept: dict[object, list[Record]] = {}
+
+    def ask(
+        self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
+    ) -> list[Record]:
+        # Values of different types may be equal: 1 and 1.0 do not ask for the same text.
+        asked = question, order, limit, tuple((k, type(v), v) for k, v in sorted(where.items()))
+        if asked in self._kept:
+            return list(self._kept[asked])
+        rows = super().ask(question, order=order, limit=limit, **where)
+        if len(rows) <= self._ROWS and len(self._kept) < self._ANSWERS:
+            self._kept[asked] = list(rows)
+        return rows
+
+
 @contextmanager
 def _summed(question: str, where: dict[str, object]) -> Iterator[None]:
     """SQLite refuses a sum beyond 64 bits; in a capture, such times are damage."""
@@ -195,7 +218,7 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
         built.written.add(name)
         built.changed += _write(source / name, content)
 
-    desk = SiteDesk(store, leave)
+    desk = _SnapshotDesk(store, leave)
     # One snapshot for all pages, even while a capture is being ingested.
     store.connection.execute("BEGIN")
     try:
