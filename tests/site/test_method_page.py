@@ -11,16 +11,20 @@ from typing import Any
 import pytest
 import words
 
+from akvsite import ingest
 from akvsite.charts import _marks
 from akvsite.pages import _calibration, method
 from akvsite.pages._worked import WORKED, steps
 from akvsite.pages._worked_clock import READINGS, worked
 from akvsite.site import SiteDesk
+from akvsite.store import Store
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
-    (made,) = method.write(SiteDesk(None))  # type: ignore[arg-type]
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    with Store.open(tmp_path_factory.mktemp("method") / "akvsite.db") as store:
+        ingest.install_views(store)
+        (made,) = method.write(SiteDesk(store))
     return made.text
 
 
