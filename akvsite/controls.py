@@ -35,6 +35,8 @@ class Refusal:
     claim: str
     retraction: str | None
     why: str
+    #: Whether the store has it. One that it has not may count in a store that holds it.
+    known: bool = True
 
 
 def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
@@ -45,7 +47,7 @@ def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
         one,
     ):
         why = f"{row['claim']!r} cannot leave open: its control {row['control']!r} {row['because']}"
-        yield Refusal(row["claim"], None, why)
+        yield Refusal(row["claim"], None, why, bool(row["known"]))
     for row in store.rows(
         f"SELECT * FROM retraction_control WHERE counts = 0 {of_one} ORDER BY retraction", one
     ):
@@ -53,8 +55,12 @@ def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
 
 
 def hold(store: Store, folder: Path) -> None:
-    """Raises ``BadInput``, with the file, for the first control that is none."""
-    for refusal in refusals(store):
+    """Raises ``BadInput``, with the file, for the first control that is none.
+
+    A control that the store does not have stops nothing: part of the captures may be read on purpose, and the claim is
+    shown as open there (``claim_list.sql``).
+    """
+    for refusal in (found for found in refusals(store) if found.known):
         if refusal.retraction is not None:
             raise BadInput(_retraction_file(folder, refusal.retraction), refusal.why, place="control")
         path, _ = writing.find(folder, refusal.claim)

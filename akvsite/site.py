@@ -104,6 +104,9 @@ class SiteDesk:
             self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
         return embed.figure(drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}")
 
+    def has_chart(self, chart: str) -> bool:
+        return chart in self.drawn
+
     def drawing(self, chart: str) -> tuple[Drawing, str]:
         return self.drawn[chart]
 
@@ -225,7 +228,7 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
         withdrawn = desk.ask("retraction_list", order="retraction")
         for last, modules in groupby(page_modules(), key=_after_all_charts):
             if last:
-                _held.hold_charts(desk, desk.drawn)
+                _held.hold_charts(desk)
             for page in (page for module in modules for page in module.write(desk)):
                 if progress is not None:
                     progress(page.path)

@@ -48,6 +48,10 @@ class Desk(Protocol):
         """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``."""
         ...
 
+    def has_chart(self, chart: str) -> bool:
+        """Whether a page has this chart, ``PAGE#KEY``. Known to pages that are written after all charts."""
+        ...
+
     def drawing(self, chart: str) -> tuple[Drawing, str]:
         """A chart of another page that somebody cites, as ``PAGE#KEY``: its drawing and its question.
 

@@ -16,8 +16,9 @@ OPEN, SUPPORTED, RETRACTED = "open", "supported", "retracted"
 class Cited:
     """Links to what is cited, as HTML, each with its mark where it stands under a retraction."""
 
-    def __init__(self, desk: Desk, root: str) -> None:
-        self.root, self._desk = root, desk
+    def __init__(self, desk: Desk, root: str, *, charts_known: bool = False) -> None:
+        """``charts_known``: the page is written after all charts, and says of one that it is not there."""
+        self.root, self._desk, self._charts_known = root, desk, charts_known
         self._runs = stamped_runs(desk)
         self._comparisons = stamped(desk, "comparison")
         self.inquiries = stamped(desk, "inquiry")
@@ -80,6 +81,8 @@ class Cited:
         page, _, key = name.partition("#")
         folder, _, of = page.partition("/")
         under = self._comparisons if folder == "comparisons" else self._runs
+        if self._charts_known and not self._desk.has_chart(name):
+            return f"{text(name)} (no page has this chart)"
         return link(name, f"{self.root}{page}.html#{key}") + mark(under.get(of, ()), self.root)
 
     def claim(self, name: str) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from akvsite.errors import BadInput
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._stamps import stamp_of_quotes
-
-#: The folder, beside the captures, of those who cite a chart.
-_NOTES = {"claim": "claims", "inquiry": "inquiries"}
 
 #: A tag ends before the next one begins, so that each character is looked at once.
 _TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)?[^<>]*>")
@@ -82,12 +79,15 @@ def hold_quotes(source: Path, withdrawn: Sequence[Record]) -> None:
             )
 
 
-def hold_charts(desk: Desk, drawn: Container[str]) -> None:
-    """Raises ``BadInput`` for the first chart that a claim or an inquiry cites and that is not among ``drawn``."""
-    for row in desk.ask("citation", kind="chart", order="by,id,name"):
-        if row["name"] not in drawn:
+def hold_charts(desk: Desk) -> None:
+    """Raises ``BadInput`` for the first chart that an inquiry cites and no page has.
+
+    A claim's history is only appended to, so that a wrong key in it could not be mended: its page says that there is none.
+    """
+    for row in desk.ask("citation", kind="chart", by="inquiry", order="id,name"):
+        if not desk.has_chart(row["name"]):
             raise BadInput(
-                f"{_NOTES[row['by']]}/{row['id']}.md",
+                f"inquiries/{row['id']}.md",
                 f"cites the chart {row['name']!r}, which no page has",
                 place=f"rung {row['place']}" if row["place"] else None,
             )

@@ -73,7 +73,7 @@ def line(floors: Sequence[NoiseFloor]) -> str:
     ``noise floor (aa-x): the same thing against itself +0.1 % [-0.2, 0.3] over 8 ABBA pairs, ...``
     """
     if not floors:
-        return "noise floor unknown: no A/A experiment of this host"
+        return "noise floor unknown: no A/A experiment of this host counts (one that is excluded, under a retraction or of differing outputs does not)"
     newest = floors[0]
     several = f", the newest of {len(floors)}" if len(floors) > 1 else ""
     head = f"noise floor ({newest.experiment}{several})"

@@ -151,7 +151,7 @@ def _rows(desk: Desk, kind: str, name: str) -> list[Record]:
 def _stamps(root: str, lines: Iterable[tuple[str, Record]]) -> str:
     """The stamp: for each line which claim is meant, as HTML, and the row of its retraction."""
     said = [
-        f"Retracted on {text(row['date'])}: a claim {which} was withdrawn "
+        f"Claim retracted on {text(row['date'])}: one {which} was withdrawn "
         f"({retraction_link(row['retraction'], root)}). It said: {quote(row['statement'])} Reason: {quote(row['reason'])}"
         for which, row in lines
     ]

@@ -12,6 +12,8 @@ from akvsite.pages._stamps import retraction_link
 
 #: Subjects on which records made while something looked cannot decide.
 NEEDS_DESIGN = ("overlap", "serialisation", "waiting", "idleness")
+#: A claim may cite a chart that no page has, which its page says.
+AFTER_ALL_CHARTS = True
 #: Digits of a seal and of a hash that are shown.
 SHORT = 8
 
@@ -19,7 +21,7 @@ SHORT = 8
 def write(desk: Desk) -> Iterator[Page]:
     claims = desk.ask("claim_list", order="-date,claim")
     yield Page("claims", _list(claims, Cited(desk, "")))
-    cited = Cited(desk, "../")
+    cited = Cited(desk, "../", charts_known=True)
     for claim in claims:
         yield Page(f"claims/{claim['claim']}", _page(desk, claim, cited))
 
@@ -34,7 +36,7 @@ def _list(claims: list[Record], cited: Cited) -> str:
             Cell(link(c["claim"], f"claims/{c['claim']}.html"), c["claim"]),
             Cell(quote(c["statement"]), c["statement"]),
             Cell(
-                f"{cited.state(c)}; made on {text(c['date'])}; control: {cited.controls(c)}",
+                f"{cited.state(c)}; made on {text(c['date'])}; {_control(c, cited)}",
                 f"{c['state']} {c['date']}",
             ),
         ]
@@ -43,6 +45,16 @@ def _list(claims: list[Record], cited: Cited) -> str:
     head = ["claim", "statement", "how it stands"]
     body = table(head, rows, sortable=True, prose=True) if rows else "\nNo claim was made.\n"
     return f"# Claims\n\n{text(words)}\n{body}"
+
+
+def _control(claim: Record, cited: Cited) -> str:
+    if claim["retraction"]:
+        return f"withdrawn by control: {_withdrawn_by(claim, cited)}"
+    return f"control: {cited.controls(claim)}"
+
+
+def _withdrawn_by(claim: Record, cited: Cited) -> str:
+    return cited.named("control", claim["withdrawn_by"]) if claim["withdrawn_by"] else "none stated"
 
 
 def _page(desk: Desk, claim: Record, cited: Cited) -> str:
@@ -59,6 +71,11 @@ def _page(desk: Desk, claim: Record, cited: Cited) -> str:
                 ["is about", claim["about"] or "not stated"],
                 ["evidence scope", claim["scope"]],
                 ["made on", claim["date"]],
+                *(
+                    [["control that it was withdrawn by", Cell(_withdrawn_by(claim, cited))]]
+                    if claim["retraction"]
+                    else []
+                ),
             ],
         ),
         _open(desk, claim),
@@ -88,6 +105,9 @@ def _open(desk: Desk, claim: Record) -> str:
     """Why an open claim is open."""
     if claim["state"] in (SUPPORTED, RETRACTED):
         return ""
+    if claim["unknown"]:
+        words = f"Its control {claim['unknown']} is not in this store, so that whether it counts is unknown: the claim is shown as open."
+        return f"\n{text(words)}\n"
     why = ["It names no control with capture off, and without one it stays open."]
     subjects = [one for one in NEEDS_DESIGN if one in (claim["about"] or "").split(", ")]
     if subjects:

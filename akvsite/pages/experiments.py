@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, aa, overlap, probe, tracer
+from akvsite.pages import Desk, Page, Record, aa, overlap, probe, tracer
 from akvsite.pages._html import captured, table, text
 from akvsite.pages._stamps import run_cell, stamped_runs
 
@@ -26,7 +26,7 @@ def write(desk: Desk) -> Iterator[Page]:
             [
                 run_cell(run["name"], stamped, folder=folder),
                 captured(facts["experiment"]), run["level"],
-                "off: may serve as a control" if run["use"] in _CAPTURE_OFF else "on, or excluded: no control",
+                "off: may serve as a control" if run["use"] in _CAPTURE_OFF else _no_control(desk, run),
                 run["host"] or "not stated", run["role"], run["started"] or "not stated",
                 captured(facts.get("blocks", "not stated")), captured(facts.get("seed", "not stated")),
                 captured(facts.get("design", "not stated")),
@@ -39,3 +39,7 @@ def write(desk: Desk) -> Iterator[Page]:
     head = ["experiment", "what", "level", "capture", "host", "role", "made on", "blocks", "seed", "design"]
     body = table(head, rows, sortable=True) if rows else "\nNo experiment is in the store.\n"
     yield Page("experiments", f"# Experiments\n\n{words}\n{body}")
+
+
+def _no_control(desk: Desk, run: Record) -> str:
+    return f"no control: {desk.ask('run_use', run_id=run['run_id'])[0]['because']}"

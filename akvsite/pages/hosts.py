@@ -86,7 +86,7 @@ def _runs(runs: Sequence[Record], under: Stamped) -> str:
 def _noise_floor(desk: Desk, host: str, under: Stamped) -> str:
     floors = _noise.of_host(desk, host)
     if not floors:
-        return "\nNoise floor: unknown: no A/A experiment, the same thing measured twice on purpose, was made on it.\n"
+        return "\nNoise floor: unknown: no A/A experiment, the same thing measured twice on purpose, counts for it. One that is excluded, under a retraction or of differing outputs does not.\n"
     rows = [
         [
             run_cell(floor.experiment, under, folder="experiments"), floor.what, floor.started or "not stated",

@@ -6,11 +6,12 @@
 -- @claim    id of the claim
 -- @state    open, supported or retracted
 -- @control  name of its control
+-- @known    1 where the store has it
 -- @counts   1 where it counts as a control
 -- @because  why it does not
-SELECT v.claim, v.state, v.control, v.because = '' AS counts, v.because
+SELECT v.claim, v.state, v.control, v.known, v.because = '' AS counts, v.because
 FROM (
-    SELECT c.claim, k.state, c.name AS control,
+    SELECT c.claim, k.state, c.name AS control, l.run IS NOT NULL AS known,
            CASE WHEN l.run IS NULL THEN 'is not in the store, into which `akvsite ingest` reads captures'
                 WHEN l.counts = 0 THEN 'is no control: ' || l.because
                 WHEN s.run IS NOT NULL THEN 'is one of the runs that the claim stands on'

@@ -20,7 +20,9 @@ SELECT v.run_id, v.level, v.role,
        CASE v.found WHEN 'excluded' THEN 'excluded on ' || v.date || ': ' || v.excluded_because
             WHEN 'level' THEN 'captured while it ran (level ' || v.level || '): its times are not speed'
             WHEN 'undeclared'
-                THEN 'no capture.toml declares its host and role: nothing is known of the machine it ran on'
+                THEN CASE v.declared WHEN 0 THEN 'no capture.toml declares it'
+                     ELSE 'its capture.toml does not state its host and role ([host], or --host and --host-role)' END
+                    || ': nothing is known of the machine it ran on'
             WHEN 'looked at' THEN v.sign || ': its times are not speed'
             WHEN 'speed' THEN 'level off on a proof host'
             ELSE CASE v.found
@@ -37,7 +39,7 @@ SELECT v.run_id, v.level, v.role,
 FROM (
     SELECT r.id AS run_id,
            CASE r.level WHEN 0 THEN 'off' WHEN 1 THEN 'runner' WHEN 2 THEN 'host' WHEN 3 THEN 'device' ELSE 'edge' END AS level,
-           coalesce(h.role, 'unknown') AS role, r.timing, x.date, x.because AS excluded_because, o.sign, c.missing,
+           coalesce(h.role, 'unknown') AS role, r.timing, r.declared, x.date, x.because AS excluded_because, o.sign, c.missing,
            l.load_a_core, l.governor, l.other_processes, t.proof_load_a_core AS most, t.proof_governor AS wanted,
            t.proof_other_processes AS most_users,
            CASE WHEN x.run_name IS NOT NULL THEN 'excluded'

@@ -83,7 +83,9 @@ class Claim(Row):
     predicts: Annotated[str | None, Col("what would be seen if it holds")]
     about: Annotated[
         str | None,
-        Col("what it is about, comma-separated: `overlap`, `serialisation`, `waiting`, `idleness`, `time`, `memory` or `other`"),
+        Col(
+            "what it is about, comma-separated: `overlap`, `serialisation`, `waiting`, `idleness`, `time`, `memory` or `other`"
+        ),
     ]
 
 

@@ -153,7 +153,12 @@ def wanted(key: Key) -> tuple[str, str]:
     if level > 0:
         return "structure", f"captured while it ran (level {LEVELS[level]})"
     if not declared or role in (None, "unknown"):
-        return "structure", "no capture.toml declares its host and role"
+        return (
+            "structure",
+            "no capture.toml declares it"
+            if not declared
+            else "its capture.toml does not state its host and role",
+        )
     if TOOLS[tool]:
         return "structure", "its capture names a profiler as its tool"
     if SOURCES[source]:

@@ -69,7 +69,7 @@ def test_a_level_without_an_experiment_costs_what_nobody_knows(tmp_path: Path) -
         for level in ("runner", "host", "device", "edge")
     ]
     assert not found.charts
-    assert "Noise floor unknown: no A/A experiment of this host." in plain(found.text)
+    assert "Noise floor unknown: no A/A experiment of this host counts" in plain(found.text)
     assert "What a tracer adds to a runtime call here: unknown" in plain(found.text)
 
 

@@ -73,7 +73,11 @@ def test_a_host_without_one_has_an_unknown_floor(tmp_path: Path, floors: Floors)
     looked_at.experiment(tmp_path / "probe-x")
     looked_at.twice(tmp_path / "aa-looked-at", level="host")
     looked_at.twice(tmp_path / "aa-differs", outputs="DIFFER: 2 different outputs in 16 runs")
-    assert floors() == () and _noise.line(()) == "noise floor unknown: no A/A experiment of this host"
+    assert (
+        floors() == ()
+        and _noise.line(())
+        == "noise floor unknown: no A/A experiment of this host counts (one that is excluded, under a retraction or of differing outputs does not)"
+    )
 
 
 def test_the_newest_speaks_and_what_is_excluded_does_not(tmp_path: Path, floors: Floors) -> None:
