@@ -120,8 +120,13 @@ def capture(
         )
         progress("reading the host's facts")
         facts = _standing_facts(found, inside)
-        if request.role == "proof" and request.level == LEVELS[0]:
-            facts["capture"] = {"quiet": {c.what: str(c) for c in quiet.hold(inside, "nothing was run")}}
+        if request.level == LEVELS[0]:
+            # Of the environment as it came: an outer capture looks on, whatever the command is told.
+            looking = ", ".join(software.looking(environment))
+            facts["capture"] = {"tracers_switched_on": looking or None}
+            if request.role == "proof":
+                held = quiet.hold(environment, "nothing was run")
+                facts["capture"] |= {"quiet": {c.what: str(c) for c in held}}
         before = Moment.now()
         started = datetime.now(UTC).isoformat(timespec="seconds")
         progress("")

@@ -21,7 +21,8 @@ def shim_libraries(runtime: str, environment: Mapping[str, str]) -> list[Path]:
     found = [folder / name for name in wanted.values() if (folder / name).is_file()]
     if not found:
         raise BadInput(
-            " and ".join(wanted.values()), "not built: run `make shim`, or set AKVSITE_SHIM to their folder"
+            " and ".join(wanted.values()),
+            "not built, and level edge needs them: run `make shim`, or set AKVSITE_SHIM to their folder",
         )
     if any(c in str(folder) for c in ": "):
         raise BadInput(folder.name, "its path holds a space or a colon, at which the loader would part it")

@@ -21,6 +21,7 @@ _INTERPRETER = 3  # PT_INTERP
 class Program:
     """``about`` is what may be told of the command: its program and script, no argument."""
 
+    #: Absolute: a bare name would be looked for in ``PATH`` by whoever begins it.
     path: Path
     about: str
     #: The python that runs it, where one does.
@@ -36,7 +37,7 @@ def find(command: Sequence[str]) -> Program:
         place = Path(command[0])
         why = "cannot be executed" if place.is_file() else "no such program"
         raise BadInput(command[0] or "''", why)
-    path = Path(found)
+    path = Path(found).absolute()
     interpreter = _interpreter(path)
     python = next((p for p in (path, interpreter) if p and _PYTHON.fullmatch(p.name)), None)
     about = path.name
@@ -71,7 +72,7 @@ def _interpreter(path: Path) -> Path | None:
     if words and Path(words[0]).name == "env":
         words = [w for w in words[1:] if not w.startswith("-") and "=" not in w]
     found = shutil.which(words[0]) if words else None
-    return Path(found) if found else None
+    return Path(found).absolute() if found else None
 
 
 def _refusal(path: Path) -> str | None:

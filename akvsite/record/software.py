@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from akvsite.record.clean import Facts, Version, clean
+from akvsite.tables import LEVELS
 
 ASK_SECONDS = 20
 PACKAGES = (
@@ -46,30 +47,55 @@ NAMES = frozenset({
 _SECRET = re.compile(
     r"TOKEN|KEY|PASS|SECRET|CREDENTIAL|AUTH|COOKIE|URL|ADDR|COMM_ID|HOSTNAME|HOSTFILE|HOST$|USER|IFNAME"
 )
-#: Variables that make a runtime write down its own calls: such a run is not "off".
+#: Variables by which a run is looked at, with the value that does it: such a run is not "off". ``_looked_at.sql`` knows the
+#: same names of captures that were made already.
 _LOOKING = {
     "UR_ENABLE_LAYERS": re.compile("TRACING", re.IGNORECASE),
     "SYCL_UR_TRACE": re.compile("[1-9-]"),
     "SYCL_PI_TRACE": re.compile("[1-9-]"),
     "XPTI_TRACE_ENABLE": re.compile(r"1|true", re.IGNORECASE),
-    "ZE_ENABLE_TRACING_LAYER": re.compile("1"),
-    "ZET_ENABLE_PROGRAM_INSTRUMENTATION": re.compile("1"),
-    "CUDA_INJECTION64_PATH": re.compile("."),
-    "NVTX_INJECTION64_PATH": re.compile("."),
-    "HSA_TOOLS_LIB": re.compile("."),
-}
+    **dict.fromkeys(
+        (
+            "ZE_ENABLE_TRACING_LAYER", "ZET_ENABLE_API_TRACING_EXP", "ZET_ENABLE_PROGRAM_INSTRUMENTATION",
+            "COMPUTE_PROFILE", "CUDA_PROFILE",
+        ),
+        re.compile("1"),
+    ),
+    # They name a library or a file: any value switches them on.
+    **dict.fromkeys(
+        (
+            "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "HSA_TOOLS_LIB", "ROCP_TOOL_LIB", "ROCPROFILER_LIBRARY_PATH",
+            "OMP_TOOL_LIBRARIES", "INTEL_LIBITTNOTIFY64", "INTEL_JIT_PROFILER64", "LD_AUDIT", "LD_PROFILE",
+        ),
+        re.compile("."),
+    ),
+    # An outer capture of this project, whose sampler and recorders look at everything that its command begins.
+    "AKV_LEVEL": re.compile("|".join(LEVELS[1:])),
+}  # fmt: skip
+#: What the base name of a preloaded library that looks on says, in lower case: unitrace, onetrace, Nsight's injection, roctracer.
+TRACER_LIBRARIES = (
+    "trace", "tracing", "prof", "inject", "cupti", "xpti", "libpti", "akv", "nsys", "nsight", "vtune", "heaptrack", "memray",
+)  # fmt: skip
 
 
 def switches(environment: Mapping[str, str]) -> Facts:
     """The switches that are set, values with base names alone; what may hold a secret is dropped and counted."""
-    known = {n: v for n, v in environment.items() if n in NAMES or n.startswith(PREFIXES)}
+    told_of = NAMES | _LOOKING.keys() - {"AKV_LEVEL"}  # the level is the capture's own
+    known = {n: v for n, v in environment.items() if n in told_of or n.startswith(PREFIXES)}
     told = {n: clean(_base_names(v)) for n, v in sorted(known.items()) if not _SECRET.search(n)}
     return {**told, "dropped": len(known) - len(told) or None}
 
 
 def looking(environment: Mapping[str, str]) -> list[str]:
-    """Names of variables by which a vendor's tracer looks on."""
-    return [name for name, on in _LOOKING.items() if on.search(environment.get(name, ""))]
+    """Names of variables by which something looks on; a preload that does so is told with its library."""
+    found = [name for name, on in _LOOKING.items() if on.search(environment.get(name, ""))]
+    return found + [f"LD_PRELOAD={clean(name)}" for name in tracers(environment.get("LD_PRELOAD", ""))]
+
+
+def tracers(preload: str) -> list[str]:
+    """Base names of those libraries of ``LD_PRELOAD`` whose names say that they look on; an allocator's says nothing of it."""
+    names = [library.rpartition("/")[2] for library in re.split(r"[:\s]+", preload)]
+    return [name for name in names if any(word in name.lower() for word in TRACER_LIBRARIES)]
 
 
 def packages(python: Path | None, environment: Mapping[str, str]) -> Facts:

@@ -247,7 +247,37 @@ def test_a_busy_host_is_not_called_proof(akvsite: Any, monkeypatch: pytest.Monke
     monkeypatch.setenv("SYCL_UR_TRACE", "2")
     akvsite(*given, "--", "touch", "ran").refused("tracers switched on SYCL_UR_TRACE")
     monkeypatch.delenv("SYCL_UR_TRACE")
+    for name, value in (("LD_PRELOAD", "/opt/libunitrace_tool.so"), ("AKV_LEVEL", "edge")):
+        with monkeypatch.context() as patched:
+            patched.setenv(name, value)
+            akvsite(*given, "--", "touch", "ran").refused(f"tracers switched on {name}")
     assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("LD_PRELOAD", "/nowhere/libunitrace_tool.so:libtcmalloc.so.4", "LD_PRELOAD=libunitrace_tool.so"),
+        ("LD_PRELOAD", "/nowhere/libToolsInjection64.so libm.so.6", "LD_PRELOAD=libToolsInjection64.so"),
+        ("LD_PRELOAD", "libm.so.6:libtcmalloc.so.4 libjemalloc.so.2", None),
+        ("ROCP_TOOL_LIB", "librocprofiler64.so", "ROCP_TOOL_LIB"),
+        ("COMPUTE_PROFILE", "1", "COMPUTE_PROFILE"),
+        ("AKV_LEVEL", "host", "AKV_LEVEL"),
+        ("AKV_LEVEL", "off", None),
+    ],
+)
+def test_a_tracer_from_outside_is_stated_at_level_off(name: str, value: str, said: str | None) -> None:
+    from akvsite.record import software
+
+    assert software.looking({name: value}) == ([said] if said else [])
+    # Whatever switches one on stands among the facts of the command's environment; the level is the capture's own.
+    stated = name in software.switches({name: value})
+    assert stated == (name != "AKV_LEVEL")
+
+
+def test_an_outer_capture_is_stated_at_level_off(capture: Capture) -> None:
+    done = capture("off", ["true"], AKV_LEVEL="edge", LD_PRELOAD="/nowhere/libakv_ur.so")
+    assert done.facts["capture"]["tracers_switched_on"] == "AKV_LEVEL, LD_PRELOAD=libakv_ur.so"
 
 
 def test_a_capture_on_a_quiet_host_states_all_that_speed_takes(
