@@ -103,7 +103,8 @@ def _config(palette: Palette) -> Spec:
                 "labelSeparation": 5,
                 "aria": False,
             },
-            "axisX": {"titleAnchor": "end", "tickCount": 6},
+            # A label at either end is set against it: in a narrow window half of a long one would lie outside the drawing.
+            "axisX": {"titleAnchor": "end", "tickCount": 6, "labelFlush": 24},
             "axisY": {"titleAnchor": "end"},
             "axisYBand": {"labelPadding": 7},
             "legend": {
