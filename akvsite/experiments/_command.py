@@ -12,12 +12,12 @@ from akvsite.experiments._engine import COMMAND, STEP, agreement, alike
 from akvsite.experiments._process import EDGE, FILES, OFF, RECORDED
 from akvsite.experiments._recorded import CALLS, STEPS, count, decode_steps, recorded
 from akvsite.experiments._runner import Plan, Result
-from akvsite.experiments._shapes import facts, table_of, words
+from akvsite.experiments._shapes import facts, natural, table_of, words
 from akvsite.record import levels, program, stated
 from akvsite.record.clean import Facts, clean
 from akvsite.tables import LEVELS
 
-_KEPT = table_of({"stated": facts, "facts": facts}, {"output_hash": words})
+_KEPT = table_of({"stated": facts, "facts": facts, "steps_made": natural}, {"output_hash": words})
 
 
 class Command:
@@ -62,19 +62,19 @@ class Command:
         preload = levels.shim_libraries("auto", environment) if level == EDGE else []
         inside = _process.environment_at(level, environment, folder, preload)
         ended = _process.run(
-            [self.program.path, *self.command[1:]], inside, treatment=level, what="the command"
+            self.command, inside, program=self.program.path, treatment=level, what="the command"
         )
         said = stated.take(folder / FILES)
         tables = {name: table for name, table in said.tables.items() if table}
         output = tables.get("contract", {}).get("output_hash")
         counts = recorded(folder / RECORDED)
-        told: dict[str, Any] = {}
+        told: dict[str, Any] = dict(ended.told)
         if level != OFF:
             told["steps recorded by the probe"] = count(counts, STEPS)
         if level == EDGE:
             told["calls recorded"] = count(counts, CALLS)
-        steps, why = self._steps(level, folder, plan.iterations)
-        told["decode steps"] = why or len(steps)
+        steps, made, why = self._steps(level, folder, plan.iterations)
+        told["decode steps"] = why or made
         if output is not None:
             told["output"] = clean(str(output))[:23]
         if said.left_out:
@@ -84,6 +84,7 @@ class Command:
             "trials": [[COMMAND, 0, ended.duration_ns], *([STEP, n, ns] for n, ns in enumerate(steps))],
             "facts": told,
             "stated": tables,
+            "steps_made": made,
             **({} if output is None else {"output_hash": str(output)}),
         }
 
@@ -109,13 +110,15 @@ class Command:
             said += f"; not stated in {len(results) - len(hashes)} more"
         made: dict[str, Any] = {
             "outputs": said,
+            "steps_made": _step_counts([result["steps_made"] for result in results]),
             "engine": alike([result["stated"].get("engine", {}) for result in results]),
             "stated": alike([result["stated"].get("contract", {}) for result in results]),
         }
         return made
 
-    def _steps(self, level: str, folder: Path, wanted: int) -> tuple[list[int], str]:
-        """Decode steps after the declared warm-up, ns: ``wanted`` of them, or all; and why there are none where many told some.
+    def _steps(self, level: str, folder: Path, wanted: int) -> tuple[list[int], int, str]:
+        """Decode steps after the declared warm-up, ns: ``wanted`` of them, or all; how many the command made; and why there
+        are none where many processes told some.
 
         Raises ``BadInput`` where they are fewer than are asked for.
         """
@@ -128,4 +131,13 @@ class Command:
                 level, f"the command told {len(steps)} decode steps, and {self.warm_up} to be cut and"
                 f" {wanted or 'some'} to be measured are needed" + (f": {several}" if several else ""),
             )  # fmt: skip
-        return steps[self.warm_up :][: wanted or None], several
+        return steps[self.warm_up :][: wanted or None], len(steps), several
+
+
+def _step_counts(made: Sequence[int]) -> str:
+    """How many decode steps the runs made, warm-up and all; words that begin with DIFFER where not all made as many."""
+    if not any(made):
+        return "not told by the command"
+    if len(set(made)) == 1:
+        return f"{made[0]} decode steps in each of {len(made)} runs"
+    return f"DIFFER: from {min(made)} to {max(made)} decode steps in {len(made)} runs"

@@ -14,7 +14,7 @@ from akvsite.experiments import _process, _sycl
 from akvsite.experiments._process import EDGE, FILES, OFF, RECORDED
 from akvsite.experiments._recorded import CALLS, STEPS, STRETCHES, count, recorded
 from akvsite.experiments._runner import Plan, Result
-from akvsite.experiments._shapes import Check, facts, list_of, natural, row_of, table_of, whole, words
+from akvsite.experiments._shapes import facts, list_of, maybe, natural, row_of, table_of, whole, words
 from akvsite.record import levels, reference
 from akvsite.record.clean import Facts
 from akvsite.tables import LEVELS
@@ -50,16 +50,12 @@ _DEVICES = {
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def _maybe(check: Check) -> Check:
-    return lambda value, place: None if value is None else check(value, place)
-
-
 #: What the engine writes: each step its number, kind, batch, start and end on the host's clock.
 _MADE = table_of(
     {
         "pid": natural,
         "tokens_sha256": words,
-        "steps": list_of(row_of(whole, words, _maybe(whole), natural, natural)),
+        "steps": list_of(row_of(whole, words, maybe(whole), natural, natural)),
     },
     {"facts": facts, "preempted": natural},
 )
@@ -133,7 +129,7 @@ class Engine:
         ended = self._process(level, folder, environment)
         made = _read(folder / _RESULT)
         trials = [[COMMAND, 0, ended.duration_ns], *self._steps(level, made["steps"], plan.iterations)]
-        told: dict[str, Any] = {"device made again": ended.again} if ended.again else {}
+        told: dict[str, Any] = dict(ended.told)
         told |= self._in_effect(level, made, recorded(folder / RECORDED))
         told |= {"preempted": made.get("preempted"), "tokens": made["tokens_sha256"][:16]}
         told["schedule"] = _digest([[kind, batch] for _, kind, batch, _, _ in made["steps"]])

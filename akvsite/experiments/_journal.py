@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from akvsite.errors import BadInput, visible
-from akvsite.experiments._shapes import Check, facts, list_of, natural, row_of, table_of, whole, words
+from akvsite.experiments._shapes import Check, facts, list_of, maybe, natural, row_of, table_of, whole, words
 
 NAME = "journal.jsonl"
 
 
 class Planned(TypedDict):
-    """What was planned; ``order``: blocks of treatments; ``started``: a date of ISO 8601."""
+    """What was planned; ``order``: blocks of treatments; ``started``: a date of ISO 8601.
+
+    Of the arguments only hashes are kept, to be compared: they may hold what is nobody's business.
+    """
 
     experiment: str
     blocks: int
@@ -27,19 +32,24 @@ class Planned(TypedDict):
     order: list[list[str]]
     started: str
     shared: dict[str, Any]
-    arguments: NotRequired[list[str]]
-    device: NotRequired[str]
-    warm_up: NotRequired[int]
+    salt: str
+    arguments: list[str]
+    device: str | None
+    warm_up: int | None
+    host: str | None
+    role: str | None
 
 
+_MAY: Mapping[str, Check] = {"device": words, "warm_up": natural, "host": words, "role": words}
 _FIRST = table_of(
     {
         "plan": table_of(
             {
                 "experiment": words, "blocks": natural, "iterations": natural, "seed": whole,
                 "order": list_of(list_of(words)), "started": words, "shared": facts,
+                "salt": words, "arguments": list_of(words),
             },
-            {"arguments": list_of(words), "device": words, "warm_up": natural},
+            {key: maybe(check) for key, check in _MAY.items()},
         )
     }
 )  # fmt: skip
@@ -54,12 +64,19 @@ _RUN = table_of(
 )
 
 
+def hashed(words: Sequence[str], salt: str) -> list[str]:
+    """A hash of each word, the same for the same word and salt."""
+    return [
+        hashlib.sha256(f"{salt} {word}".encode("utf-8", "surrogateescape")).hexdigest()[:16] for word in words
+    ]
+
+
 class Journal:
     """An experiment's folder with its journal, held by one program at a time.
 
     ``plan`` is what was planned when the folder was made; ``runs`` holds the finished runs by their number. A line
-    that was cut short is as if it had never been begun: its run is made again. Where nothing was planned, no folder
-    stays. Raises ``BadInput`` where the journal does not hold what was written into it.
+    that was cut short is as if it had never been begun: its run is made again. Where no run was finished, no folder
+    stays, and one that is found is begun anew. Raises ``BadInput`` where the journal does not hold what was written into it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,6 +111,9 @@ class Journal:
         if self.plan is None:
             with suppress(OSError):
                 self.folder.rmdir()
+        elif kind is not None and not self.runs:
+            # There is nothing to go on with, and the next call may ask for something else.
+            shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
 
     def damaged(self, why: str, line: int = 1) -> BadInput:
@@ -132,6 +152,10 @@ class Journal:
             if run in self.runs:
                 raise self.damaged(f"run {run} is there twice", number)
             self.runs[run], self.lines[run] = entry, number
+
+        if not self.runs:
+            self.plan = None
+            self.path.unlink()
 
     def _append(self, entry: dict[str, Any]) -> None:
         with self.path.open("ab") as file:

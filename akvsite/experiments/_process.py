@@ -13,7 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from akvsite.errors import BadInput, visible
-from akvsite.record import levels, software
+from akvsite.record import levels, processes
 from akvsite.tables import LEVELS
 
 OFF, EDGE = LEVELS[0], LEVELS[-1]
@@ -37,12 +37,21 @@ class Ended:
     #: All of standard output, where it was asked for.
     out: bytes = b""
     again: int = 0
+    #: Processes that it left running; they were ended, so that none runs on beside the next run.
+    left: int = 0
+
+    @property
+    def told(self) -> dict[str, int]:
+        """What is to be known of a run beside its times: counts, those of 0 left out."""
+        counts = {"device made again": self.again, "processes left running, and ended": self.left}
+        return {what: count for what, count in counts.items() if count}
 
 
 def run(
     command: Sequence[str | Path],
     environment: Mapping[str, str],
     *,
+    program: Path | None = None,
     treatment: str,
     what: str,
     most_seconds: float | None = None,
@@ -51,11 +60,12 @@ def run(
 ) -> Ended:
     """The process, which ended with 0.
 
-    ``treatment`` and ``what`` (``the engine``) are named where it did not. ``again``: whether an end is one of those after
+    ``program``: the file that is run, where the command's first word is only what it is called. ``treatment`` and ``what``
+    (``the engine``) are named where it did not end so. ``again``: whether an end is one of those after
     which another process is tried. Raises ``BadInput``.
     """
     for number in range(TRIES):
-        ended = _once(command, environment, treatment, what, most_seconds, keep_out)
+        ended = _once(command, environment, program, treatment, what, most_seconds, keep_out)
         if ended.code == 0:
             return replace(ended, again=number)
         if not again(ended):
@@ -73,14 +83,15 @@ def environment_at(
     *,
     without: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The environment at a level, as a capture gives it, and no tracer from outside; ``without`` these variables.
+    """The environment at a level, as a capture gives it; ``without`` these variables.
+
+    Tracers from outside are none of it: with one the experiment was refused.
 
     Recorders write to ``folder/records``, the program itself to ``folder/files``.
     """
-    looking = (*software.looking(environment), *without)
     return levels.environment_for(
         level,
-        {name: value for name, value in environment.items() if name not in looking},
+        {name: value for name, value in environment.items() if name not in without},
         folder=None if level == OFF else folder / RECORDED,
         timing="asis",
         preload=preload if level == EDGE else [],
@@ -91,17 +102,19 @@ def environment_at(
 def _once(
     command: Sequence[str | Path],
     environment: Mapping[str, str],
+    program: Path | None,
     treatment: str,
     what: str,
     most_seconds: float | None,
     keep_out: bool,
 ) -> Ended:
     # Files, not pipes: what the process starts itself may hold them open beyond its end.
-    with TemporaryFile() as errors, TemporaryFile() as out:
+    with TemporaryFile() as errors, TemporaryFile() as out, processes.taking_in_orphans():
+        before = processes.below_this()
         began = time.monotonic_ns()
         try:
             process = subprocess.Popen(
-                command, env=dict(environment), stdin=subprocess.DEVNULL,
+                command, executable=program, env=dict(environment), stdin=subprocess.DEVNULL,
                 stdout=out if keep_out else subprocess.DEVNULL, stderr=errors,
             )  # fmt: skip
         except OSError as error:
@@ -112,13 +125,18 @@ def _once(
         except BaseException:
             process.kill()
             process.wait()
+            processes.end_those_left(before, grace=0)
             raise
         if not in_time:
             process.kill()
             process.wait()
+            processes.end_those_left(before, grace=0)
             raise BadInput(treatment, f"{what} took longer than {most_seconds:g} s")
+        left = processes.end_those_left(before)
         out.seek(0)
-        return Ended(process.pid, process.returncode, ended - began, _last_line(errors), out.read())
+        return Ended(
+            process.pid, process.returncode, ended - began, _last_line(errors), out.read(), left=left
+        )
 
 
 def _wait(process: subprocess.Popen[bytes], most_seconds: float | None) -> bool:

@@ -1,4 +1,4 @@
-"""A host that is called a proof host has to be quiet: before the first run, and by itself before each."""
+"""A host that is called a proof host has to be quiet: before the first run, by itself before each, and after the last."""
 
 from __future__ import annotations
 
@@ -31,3 +31,15 @@ def still(role: str | None, environment: Mapping[str, str], which: str) -> dict[
     ending = f"{which} was not made, and those before it are kept: the same command goes on"
     load = quiet.hold(environment, ending, seconds=quiet.BETWEEN_RUNS_S)[0]
     return {load.what: load.found}
+
+
+def after(role: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """The thresholds of a proof host with what is found after the last run.
+
+    Raises ``BadInput`` where the host is busy: that run is then not kept, so that no later moment of quiet speaks for it.
+    """
+    if role != PROOF:
+        return {}
+    ending = "this is after the last run, which is not kept, and nothing is published; the same command makes that run again"
+    held = quiet.hold(environment, ending, seconds=quiet.BETWEEN_RUNS_S)
+    return {f"after the last run, {check.what}": str(check) for check in held}

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from akvsite.errors import BadInput
 from akvsite.estimate import Estimate
-from akvsite.experiments import _design, _quiet
+from akvsite.experiments import _quiet, _resume
 from akvsite.experiments._journal import Journal, Planned
 from akvsite.manifest import RUN_NAME
 from akvsite.record import check_host, device, host, software
 from akvsite.record.bundle import Bundle, write_declaration, write_table
 from akvsite.record.clean import Facts, cleaned
+from akvsite.tables import LEVELS
 
 Progress = Callable[[str], None]
+OFF = LEVELS[0]
 #: What a run hands back, as JSON keeps it: ``pid``; ``trials``, each [arm, number, duration in ns]; ``memory``, each
 #: [time in ns, resident bytes, anonymous bytes]; ``facts`` of this run.
 Result = dict[str, Any]
@@ -115,8 +115,10 @@ class Done:
     results: list[Result]
     place: Path
     numbers: Mapping[str, Estimate] = field(default_factory=dict)
-    #: Thresholds of a proof host with what was found when it began; empty on any other.
+    #: Thresholds of a proof host with what was found when it began and after its last run; empty on any other.
     quiet: Mapping[str, str] = field(default_factory=dict)
+    #: Why it can be no control of a claim, as far as the command line says; None where nothing is against it.
+    no_control: str | None = None
 
 
 def carry_out(
@@ -124,11 +126,13 @@ def carry_out(
     plan: Plan,
     environment: Mapping[str, str] = os.environ,
     progress: Progress = lambda _: None,
+    tell: Progress = lambda _: None,
 ) -> Done:
     """Make every run that is not finished yet, then the bundle. Raises ``BadInput``.
 
     Interrupted at any moment, the same call goes on where it was: finished runs are not made again. A proof host has to be
-    quiet before the first run, and by itself before each.
+    quiet before the first run, by itself before each, and after the last. ``tell`` is called with what must be known
+    before runs are made.
     """
     name = plan.name or experiment.NAME
     place = plan.out / name
@@ -143,12 +147,16 @@ def carry_out(
     plan = replace(plan, iterations=plan.iterations or experiment.ITERATIONS)
     if os.path.lexists(place):
         raise BadInput(place, "is there already; give another --name")
+    _refuse_tracers(experiment, environment)
     found = _quiet.found(plan.role, environment, progress)
+    no_control = _no_control(experiment, plan)
     with Journal(plan.out / f".{name}.experiment") as journal:
-        planned = _planned(experiment, plan, journal, environment)
+        planned = _resume.planned(experiment, plan, journal, environment)
         blocks = planned["order"]
         runs = [treatment for block in blocks for treatment in block]
-        _check_runs(experiment, journal, runs, planned["shared"])
+        _resume.check_runs(experiment, journal, runs, planned["shared"])
+        if no_control:
+            tell(no_control)
         for number, treatment in enumerate(runs):
             if number in journal.runs:
                 continue
@@ -162,9 +170,15 @@ def carry_out(
                 raise BadInput(f"{which}, {treatment}", error.why, place=": ".join(where)) from error
             if still:
                 result["facts"] = {**result.get("facts", {}), **still}
+            if number == len(runs) - 1:
+                result["quiet_after"] = _quiet.after(plan.role, environment)
             journal.finished(number, result)
         results = [journal.runs[number] for number in range(len(runs))]
-        done = Done(experiment, plan, planned["shared"], planned["seed"], blocks, results, place, quiet=found)
+        found |= results[-1].get("quiet_after", {})
+        done = Done(
+            experiment, plan, planned["shared"], planned["seed"], blocks, results, place,
+            quiet=found, no_control=no_control,
+        )  # fmt: skip
         # Before anything is put in its place: what no numbers can be made of is not published.
         done = replace(done, numbers=experiment.numbers(done))
         with Bundle(plan.out, name) as bundle:
@@ -174,62 +188,22 @@ def carry_out(
     return done
 
 
-def _planned(experiment: Experiment, plan: Plan, journal: Journal, environment: Mapping[str, str]) -> Planned:
-    """The plan in the journal; made there first where there is none.
-
-    Raises ``BadInput`` where it is another one or damaged.
-    """
-    asked = {"experiment": experiment.NAME, "blocks": plan.blocks, "iterations": plan.iterations, "device": plan.device,
-             "warm_up": plan.warm_up}  # fmt: skip
-    found = journal.plan
-    if found is None:
-        shared = experiment.prepare(plan, environment)
-        seed = plan.seed if plan.seed is not None else int.from_bytes(os.urandom(4), "big")
-        order = _design.order(experiment.TREATMENTS, plan.blocks, seed)
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        found = Planned(
-            experiment=experiment.NAME, blocks=plan.blocks, iterations=plan.iterations,
-            seed=seed, order=order, started=started, shared=shared, arguments=list(plan.arguments),
+def _refuse_tracers(experiment: Experiment, environment: Mapping[str, str]) -> None:
+    """Raises ``BadInput`` where runs are to be at level off, and something looks on from outside."""
+    if OFF in (experiment.LEVEL, *experiment.TREATMENTS) and (looking := software.looking(environment)):
+        raise BadInput(
+            ", ".join(looking), "looks on from outside, and runs of this experiment are at level off: nothing was run;"
+            " unset it first",
         )  # fmt: skip
-        if plan.device:
-            found["device"] = plan.device
-        if plan.warm_up is not None:
-            found["warm_up"] = plan.warm_up
-        journal.begin(found)
-        return found
-    was = {**found, "arguments": shlex.join(found.get("arguments", []))}
-    wanted = {**asked, "arguments": shlex.join(plan.arguments)}
-    for key, value in (wanted if plan.seed is None else {**wanted, "seed": plan.seed}).items():
-        if (begun := was.get(key)) != value:
-            raise BadInput(
-                journal.folder, f"an experiment with {key} {'none' if begun in (None, '') else begun} was begun here; go on with that,"
-                " move the folder away, or give another --name",
-            )  # fmt: skip
-    if found["order"] != _design.order(experiment.TREATMENTS, plan.blocks, found["seed"]):
-        raise journal.damaged("its order is not the one that its seed makes")
-    try:
-        datetime.fromisoformat(found["started"])
-    except ValueError:
-        raise journal.damaged(f"started is {found['started']!r}, not a date of ISO 8601") from None
-    if why := experiment.unsound(found["shared"]):
-        raise journal.damaged(why)
-    return found
 
 
-def _check_runs(
-    experiment: Experiment, journal: Journal, runs: Sequence[str], shared: Mapping[str, Any]
-) -> None:
-    """Raises ``BadInput`` where a run of the journal is none of the plan's, or no numbers can be made of it."""
-    for number, result in journal.runs.items():
-        line = journal.lines[number]
-        if number >= len(runs):
-            raise journal.damaged(f"run {number} is none of the {len(runs)} that were planned", line)
-        if result["treatment"] != runs[number]:
-            raise journal.damaged(
-                f"run {number} is of {result['treatment']!r}, and {runs[number]!r} was planned", line
-            )
-        if why := experiment.unsound(shared, result):
-            raise journal.damaged(why, line)
+def _no_control(experiment: Experiment, plan: Plan) -> str | None:
+    if experiment.LEVEL != OFF or (plan.host and plan.role):
+        return None
+    return (
+        "without --host NAME and --host-role dev or proof nothing is known of the machine: this experiment can never be"
+        " the control of a claim"
+    )
 
 
 def _fresh_run(

@@ -43,6 +43,11 @@ def facts(value: Any, place: str, depth: int = 3) -> None:
             raise _refuse(fact, f"{place}.{key}", "a plain value")
 
 
+def maybe(check: Check) -> Check:
+    """Nothing at all too."""
+    return lambda value, place: None if value is None else check(value, place)
+
+
 def list_of(each: Check) -> Check:
     def check(value: Any, place: str) -> None:
         if not isinstance(value, list):

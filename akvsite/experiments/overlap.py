@@ -21,7 +21,7 @@ from akvsite import triples
 from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
 from akvsite.experiments import _process, _sycl
-from akvsite.experiments._overlap_cycles import ARMS, EMPTY, TRY_AGAIN
+from akvsite.experiments._overlap_cycles import ARMS, EMPTY, TRY_AGAIN, WARM_UP
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.experiments._shapes import facts, list_of, natural, row_of, table_of, words
 from akvsite.record.clean import Facts
@@ -67,6 +67,10 @@ class Overlap:
         device = plan.device or "cuda"
         if device not in _PROGRAMS:
             raise BadInput("--device", f"is {device!r}; overlap runs on {', '.join(_PROGRAMS)}")
+        if plan.warm_up is not None:
+            raise BadInput(
+                "--warm-up", f"is for decode steps: overlap leaves out {WARM_UP} cycles of its own"
+            )
         return Overlap(device, plan.arguments)
 
     def python(self, environment: Mapping[str, str]) -> Path:
@@ -77,7 +81,7 @@ class Overlap:
         how = "given"
         if not kernels:
             with tempfile.TemporaryDirectory(prefix="akvsite-") as folder:
-                made = self._program("off", 1, 0, Path(folder) / "made.json", environment)[0]
+                made, _ = self._program("off", 1, 0, Path(folder) / "made.json", environment)
             kernels = round(made.get("kernels", 0))
             how = "so many as take as long as the copy of a piece, in one process before the first run"
         if type(kernels) is not int or kernels < 1:
@@ -86,6 +90,7 @@ class Overlap:
             "kernels_per_piece": kernels,
             "kernels_chosen_by": how,
             "cycles": plan.iterations,
+            "warm_up_cycles": WARM_UP,
             "timing_on": _TIMED[self.device],
             "timing_off": "the same without times",
             "order_inside_a_process": "the arms in every order, in turn",
@@ -101,7 +106,7 @@ class Overlap:
         environment: Mapping[str, str],
     ) -> Result:
         timing = "on" if treatment == ON else "off"
-        made, again = self._program(
+        made, ended = self._program(
             timing, plan.iterations, shared["kernels_per_piece"], folder / "made.json", environment
         )
         try:
@@ -111,7 +116,7 @@ class Overlap:
         engine = dict(made["facts"])
         if engine.pop("timing", None) != timing:
             raise BadInput(treatment, "is not in effect: the program says another timing")
-        told: dict[str, Any] = {"device made again": again} if again else {}
+        told: dict[str, Any] = dict(ended.told)
         if "profiling" in engine:
             told["queues made with"] = engine.pop("profiling")
         return {
@@ -161,8 +166,8 @@ class Overlap:
 
     def _program(
         self, timing: str, cycles: int, kernels: int, result: Path, environment: Mapping[str, str]
-    ) -> tuple[dict[str, Any], int]:
-        """What the program wrote, and how often it was begun again. Raises ``BadInput``."""
+    ) -> tuple[dict[str, Any], _process.Ended]:
+        """What the program wrote, and how its process ended. Raises ``BadInput``."""
         python = self.python(environment)
         name = _PROGRAMS[self.device]
         inside = _process.environment_at(
@@ -182,7 +187,7 @@ class Overlap:
             command, inside, treatment=f"timing {timing}", what=name, most_seconds=_MOST_SECONDS,
             again=lambda end: end.code == TRY_AGAIN,
         )  # fmt: skip
-        return _read(result, name), ended.again
+        return _read(result, name), ended
 
 
 def _mean(result: Result, arm: str) -> float:

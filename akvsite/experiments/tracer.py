@@ -69,6 +69,8 @@ class Tracer:
             raise BadInput(plan.arguments[0], "the tracer experiment takes no arguments behind `--`")
         if plan.device not in (None, "sycl"):
             raise BadInput("--device", f"is {plan.device!r}; the tracer experiment runs on sycl alone")
+        if plan.warm_up is not None:
+            raise BadInput("--warm-up", "is for decode steps: the loop of the tracer experiment has none")
         return self
 
     def python(self, environment: Mapping[str, str]) -> Path:
@@ -100,7 +102,7 @@ class Tracer:
         environment: Mapping[str, str],
     ) -> Result:
         result = folder / "result.json"
-        again = self._loop(treatment, plan.iterations, result, environment).again
+        ended = self._loop(treatment, plan.iterations, result, environment)
         made = self._made(result, environment)
         wanted = _IN_EFFECT.get(treatment)
         mapped = made.pop("mapped")
@@ -111,7 +113,7 @@ class Tracer:
             )
         if strange := [name for name in mapped if name.startswith(tuple(others))]:
             raise BadInput(treatment, f"is not alone: {', '.join(strange)} is mapped too")
-        facts: dict[str, Any] = {"device made again": again} if again else {}
+        facts: dict[str, Any] = dict(ended.told)
         if treatment == SHIM:
             facts["calls recorded"] = recorded = _recorded(folder)
             if not recorded:

@@ -17,6 +17,8 @@ from akvsite.pages._noise import FEWEST
 from akvsite.pages._run import Run
 
 DIFFER = "DIFFER"
+#: Facts that say whether all runs did the same, and what of them differs, in a stamp.
+AGREEMENTS = {"outputs": "OUTPUTS", "schedule": "BATCHES", "steps_made": "NUMBERS OF STEPS"}
 #: What a number is made of, in words, by what is timed.
 WORDS = {STEP: "decode step", COMMAND: "wall clock of the command"}
 #: Statistics of a run: the wall clock of a command is one number.
@@ -38,9 +40,7 @@ class Paired:
         self.blocks = len({one.block for one in self.runs})
         #: What the runs did not do alike, for what must be seen first.
         self.differing = tuple(
-            what
-            for key, what in (("outputs", "OUTPUTS"), ("schedule", "BATCHES"))
-            if DIFFER in facts.get(("capture", key), "")
+            what for key, what in AGREEMENTS.items() if DIFFER in facts.get(("capture", key), "")
         )
 
     @classmethod
@@ -141,7 +141,7 @@ class Paired:
             [what, captured(value)]
             for what, key in (
                 ("outputs", "outputs"), ("SHA-256 of the tokens", "tokens_sha256"),
-                ("batches of the steps", "schedule"),
+                ("batches of the steps", "schedule"), ("decode steps that the command made", "steps_made"),
             )
             if (value := self.facts.get(("capture", key)))
         ]  # fmt: skip

@@ -11,7 +11,7 @@ from akvsite.pages import Desk, Page
 from akvsite.pages._control import STEP
 from akvsite.pages._html import items, stamp, table, text
 from akvsite.pages._noise import AGAIN, A
-from akvsite.pages._paired import DIFFER, STATISTICS, Paired, cell
+from akvsite.pages._paired import AGREEMENTS, DIFFER, STATISTICS, Paired, cell
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import stamps
@@ -41,7 +41,7 @@ class _Twice(Paired):
         parts = [
             f"# {TITLE}\n",
             stamps(run.desk, "../", run=run.name),
-            stamp([text(self.said(key)) for key in ("outputs", "schedule") if DIFFER in self.said(key)])
+            stamp([text(self.said(key)) for key in AGREEMENTS if DIFFER in self.said(key)])
             if self.differing
             else "",
             text(

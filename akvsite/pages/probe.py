@@ -10,7 +10,7 @@ from akvsite.charts import Drawing, Footer, distribution, runs, trials
 from akvsite.pages import Desk, Page
 from akvsite.pages._control import COMMAND, OFF, STEP
 from akvsite.pages._html import captured, items, stamp, table, text
-from akvsite.pages._paired import DIFFER, STATISTICS, Paired, cell
+from akvsite.pages._paired import AGREEMENTS, DIFFER, STATISTICS, Paired, cell
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, Run, load
 from akvsite.pages._stamps import stamps
@@ -49,7 +49,7 @@ class _Probe(Paired):
         parts = [
             f"# {TITLE}\n",
             stamps(run.desk, "../", run=run.name),
-            stamp([text(self.said(key)) for key in ("outputs", "schedule") if DIFFER in self.said(key)])
+            stamp([text(self.said(key)) for key in AGREEMENTS if DIFFER in self.said(key)])
             if self.differing
             else "",
             text(

@@ -123,10 +123,11 @@ def capture(
         if request.level == LEVELS[0]:
             # Of the environment as it came: an outer capture looks on, whatever the command is told.
             looking = ", ".join(software.looking(environment))
-            facts["capture"] = {"tracers_switched_on": looking or None}
-            if request.role == "proof":
-                held = quiet.hold(environment, "nothing was run")
-                facts["capture"] |= {"quiet": {c.what: str(c) for c in held}}
+            held = quiet.hold(environment, "nothing was run") if request.role == "proof" else []
+            facts["capture"] = {
+                "tracers_switched_on": looking or None,
+                "quiet": {c.what: str(c) for c in held},
+            }
         before = Moment.now()
         started = datetime.now(UTC).isoformat(timespec="seconds")
         progress("")

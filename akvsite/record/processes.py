@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import re
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+from akvsite.errors import BadInput
+
+#: How long what a command has left may take to end by itself; and then, once it is told to.
+GRACE_S = 1.0
+_TO_END_S = 10.0
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 #: Libraries of the runtimes that this project looks at, by base name.
 _RUNTIME = re.compile(
     rb"/((?:libsycl|libur_|libpi_|libze_|libOpenCL|libintelocl|libigdrcl|libcudart|libcuda\.|libcublas|libcudnn"
@@ -53,6 +65,64 @@ class Tree:
                     self.known[child] = new[child][1]
                     waiting.append(child)
         self._foreign |= new.keys() - self.known.keys()
+
+
+@contextmanager
+def taking_in_orphans() -> Iterator[None]:
+    """Processes below this one whose parent ends become its own children, not those of the machine's first process.
+
+    So none is lost sight of, whatever it forked (``PR_SET_CHILD_SUBREAPER`` of ``prctl(2)``, Linux 3.4).
+    """
+    libc = ctypes.CDLL(None)
+    before = ctypes.c_int(0)
+    libc.prctl(_GET_SUBREAPER, ctypes.byref(before))
+    libc.prctl(_SET_SUBREAPER, ctypes.c_ulong(1))
+    try:
+        yield
+    finally:
+        libc.prctl(_SET_SUBREAPER, ctypes.c_ulong(before.value))
+
+
+def below_this() -> dict[int, int]:
+    """Start times of the processes that descend from this one, by their process ids."""
+    tree = Tree(os.getpid())
+    tree.alive()
+    return {pid: start for pid, start in tree.known.items() if pid != os.getpid()}
+
+
+def end_those_left(before: Mapping[int, int], *, grace: float = GRACE_S) -> int:
+    """End what descends from this process and was not there ``before``; how many had to be ended.
+
+    Those that end by themselves within ``grace`` seconds, as helpers of a program that has just ended do, are not counted.
+    Inside ``taking_in_orphans``. Raises ``BadInput`` where one of them cannot be ended.
+    """
+
+    seen: set[int] = set()
+
+    def left() -> dict[int, int]:
+        found = {pid: start for pid, start in below_this().items() if before.get(pid) != start}
+        seen.update(found)
+        for pid in seen:
+            with contextlib.suppress(OSError):
+                os.waitpid(pid, os.WNOHANG)
+        return found
+
+    ended: set[tuple[int, int]] = set()
+    until = time.monotonic() + grace
+    while left() and time.monotonic() < until:
+        time.sleep(0.01)
+    until = time.monotonic() + _TO_END_S
+    # Again and again: one that is ended may just have begun another.
+    while found := left():
+        if time.monotonic() > until:
+            why = "were left by the command and cannot be ended: end them by hand"
+            raise BadInput(f"{len(found)} processes", why)
+        for pid, start in found.items():
+            ended.add((pid, start))
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    return len(ended)
 
 
 def memory(pid: int) -> tuple[int, int] | None:

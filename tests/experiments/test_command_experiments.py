@@ -18,6 +18,9 @@ from akvsite.experiments._command import Command
 from akvsite.experiments._engine import COMMAND, STEP, Engine
 from akvsite.manifest import load
 from akvsite.pages import _control, _noise
+from akvsite.pages import aa as aa_page
+from akvsite.site import SiteDesk
+from akvsite.store import Store
 from akvsite.tables import LEVELS
 
 #: An engine that tells its steps to a probe and, at level off, to its counters; each as long as its number says.
@@ -104,10 +107,40 @@ def test_a_command_without_steps_is_timed_as_a_whole(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
-    leaves = "sleep 40 & exit 0"
+def test_what_a_command_leaves_running_is_ended_and_told(tmp_path: Path) -> None:
+    """Also where it is out of sight: in a session of its own, its parent long gone."""
+    leaves = f"(setsid sleep 40 & echo $! >> {tmp_path}/left) & wait; exit 0"
     done = carry_out(find("aa"), Plan(blocks=1, out=tmp_path, arguments=("sh", "-c", leaves)), env())
     assert all(ns < 20e9 for r in done.results for _, _, ns in r["trials"])
+    left = (tmp_path / "left").read_text().split()
+    assert len(left) == 2 and not any(Path(f"/proc/{pid}").exists() for pid in left)
+    assert "processes left running, and ended 1" in facts_of(tmp_path / "aa")["capture.runs.000"]
+
+
+def test_a_program_beside_the_caller_is_the_one_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not one of the same name in PATH."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("true", "g.py"):
+        Path(name).write_text('#!/bin/sh\necho "$0" >> mark\n')
+        Path(name).chmod(0o755)
+        carry_out(find("aa"), Plan(blocks=1, out=tmp_path / name[0], arguments=(f"./{name}",)), env())
+    assert [Path(line).name for line in Path("mark").read_text().split()] == ["true"] * 2 + ["g.py"] * 2
+
+
+def test_numbers_of_steps_that_differ_are_told(tmp_path: Path, engine: tuple[str, ...]) -> None:
+    count = tmp_path / "count"
+    count.touch()
+    grows = f"echo x >> {count}; exec {' '.join(engine)} $(($(wc -l < {count}) + 4)) bare"
+    carry_out(find("aa"), Plan(blocks=1, out=tmp_path / "o", arguments=("sh", "-c", grows)), env())
+    said = "DIFFER: from 4 to 5 decode steps in 2 runs"
+    assert facts_of(tmp_path / "o/aa")["capture.steps_made"] == said
+    store = tmp_path / "akvsite.db"
+    read_in(store, tmp_path / "o/aa")
+    with Store.open(store) as opened:
+        (page,) = aa_page.write(SiteDesk(opened))
+    assert said in page.text
 
 
 @pytest.mark.parametrize(
@@ -168,6 +201,8 @@ def test_what_cannot_be_asked_for(tmp_path: Path) -> None:
         ("tracer", Plan(device="cuda"), "the tracer experiment runs on sycl alone"),
         ("aa", Plan(arguments=("--result", "x")), "--result: is given by the experiment"),
         ("aa", Plan(warm_up=-1), "--warm-up"),
+        ("overlap", Plan(warm_up=3), "--warm-up: is for decode steps: overlap leaves out 12 cycles"),
+        ("tracer", Plan(warm_up=3), "--warm-up: is for decode steps"),
     ):
         with pytest.raises(BadInput, match=said):
             carry_out(find(which), Plan(**{**vars(plan), "out": tmp_path / "o"}), env())
@@ -198,12 +233,12 @@ def test_the_same_twice_has_a_fixed_schedule_unless_another_is_asked_for() -> No
 def test_results_of_a_command_that_no_numbers_can_be_made_of_are_told() -> None:
     unsound = Command(("true",)).unsound
     good: dict[str, Any] = {
-        "trials": [[COMMAND, 0, 9], [STEP, 0, 5]], "stated": {}, "facts": {}, "output_hash": "x",
+        "trials": [[COMMAND, 0, 9], [STEP, 0, 5]], "stated": {}, "facts": {}, "output_hash": "x", "steps_made": 1,
     }  # fmt: skip
     assert unsound({}, good) is None
     for key, value in (
         ("trials", good["trials"][1:]), ("trials", [[COMMAND, 0, 9], [STEP, 1, 5]]), ("trials", [[COMMAND, 0, 0]]),
-        ("stated", None), ("output_hash", 3),
+        ("stated", None), ("output_hash", 3), ("steps_made", None),
     ):  # fmt: skip
         assert unsound({}, {**good, key: value}), key
 

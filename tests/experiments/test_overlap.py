@@ -24,8 +24,9 @@ def test_it_runs_on_a_sycl_device(akvsite: Any, tmp_path: Path) -> None:
     done = akvsite(
         "experiment", "overlap", "--device", "sycl", "--pairs", "2", "--iterations", "6", "--seed", "1", "--json", "--", *SMALL
     )  # fmt: skip
-    assert (done.code, done.err) == (0, "")
     made = json.loads(done.out)
+    assert (done.code, done.err) == (0, f"akvsite: {made['no_control_because']}\n")
+    assert made["shared"]["warm_up_cycles"] == 12
     numbers = {number["statistic"]: number for number in made["numbers"]}
     assert {f"overlap, {OFF}", f"overlap, {ON}", "overlap, timing on minus timing off"} <= numbers.keys()
     assert all(number["n"] == 2 for number in numbers.values())

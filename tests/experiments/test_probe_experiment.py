@@ -318,8 +318,8 @@ def test_results_that_no_numbers_can_be_made_of_are_told() -> None:
         assert "measured_steps" in str(unsound({"measured_steps": wanted}))
 
 
-def test_tracers_from_outside_do_not_reach_the_engine(tmp_path: Path) -> None:
-    outside = {"LD_PRELOAD": "x.so", "CUDA_INJECTION64_PATH": "y", "AKV_DIR": "z", "OMP_NUM_THREADS": "1"}
+def test_preloads_from_outside_do_not_reach_the_engine(tmp_path: Path) -> None:
+    outside = {"LD_PRELOAD": "x.so", "AKV_DIR": "z", "OMP_NUM_THREADS": "1"}
     plan = Plan(arguments=("--backend", "torch"))
     made = Engine.of(plan)._environment(OFF, Path(sys.executable), tmp_path, outside)
     assert made == {

@@ -47,7 +47,8 @@ def test_thresholds_and_what_was_found_are_kept_and_told(tmp_path: Path, still: 
     assert said[0] == "quiet: load a core over 1 min 0.01 (threshold: at most 0.10)"
     facts = {f"{f.part}.{f.key}": f.value for f in load(tmp_path / "counting").facts}
     kept = {key.removeprefix("capture.quiet."): value for key, value in facts.items() if ".quiet." in key}
-    assert kept == done.quiet and len(kept) == 4
+    assert kept == done.quiet and len(kept) == 8
+    assert kept["after the last run, load a core over 1 s"].startswith("load a core over 1 s 0.02")
     assert "load a core over 1 s 0.02" in facts["capture.runs.011"]
 
 
@@ -63,6 +64,19 @@ def test_a_host_that_became_busy_stops_it_and_the_same_command_goes_on(
     assert len(first.made) == 2 and not (tmp_path / "counting").exists()
     carry_out(second, plan(tmp_path, **PROOF))
     assert len(second.made) == 10 and second.prepared == 0
+
+
+def test_a_host_that_became_busy_in_the_last_run_is_not_published_as_proof(
+    tmp_path: Path, still: list[float]
+) -> None:
+    still += [0.0] * 12 + [0.43]
+    first, second = Counting(), Counting()
+    with pytest.raises(BadInput, match=r"over 1 s 0\.43 .*after the last run, which is not kept"):
+        carry_out(first, plan(tmp_path, **PROOF))
+    assert len(first.made) == 12 and [p.name for p in tmp_path.iterdir()] == [".counting.experiment"]
+    # A later quiet moment does not speak for that run: it is made again.
+    carry_out(second, plan(tmp_path, **PROOF))
+    assert len(second.made) == 1
 
 
 def test_a_tracer_that_is_switched_on_is_refused(tmp_path: Path, still: list[float]) -> None:

@@ -141,7 +141,8 @@ def test_broken_off_it_goes_on_where_it_was(tmp_path: Path, breaks_at: int) -> N
     assert not (tmp_path / "counting").exists()
     done = carry_out(second, plan(tmp_path, seed=None))
     assert first.made + second.made == [t for block in done.blocks for t in block]
-    assert (first.prepared, second.prepared, len(first.made)) == (1, 0, breaks_at)
+    # Where no run was finished there is nothing to go on with.
+    assert (first.prepared, second.prepared, len(first.made)) == (1, int(breaks_at == 0), breaks_at)
     assert [r["treatment"] for r in done.results] == first.made + second.made
     again = carry_out(whole, plan(tmp_path, seed=done.seed, name="again"))
     assert again.blocks == done.blocks
@@ -159,16 +160,85 @@ def test_a_line_that_was_cut_short_is_a_run_that_is_made_again(tmp_path: Path) -
 
 
 def test_what_was_begun_otherwise_is_not_gone_on_with(tmp_path: Path) -> None:
+    begun = {"host": "bench", "role": "dev", "arguments": ("--model", "tiny", "--token=hf_secret")}
     with pytest.raises(KeyboardInterrupt):
-        carry_out(Counting(1), plan(tmp_path))
-    for other in ({"seed": 12}, {"blocks": 5}, {"iterations": 7}, {"arguments": ("--model", "tiny")}):
-        with pytest.raises(BadInput, match=f"with {next(iter(other))} .* was begun here"):
-            carry_out(Counting(), plan(tmp_path, **other))
+        carry_out(Counting(1), plan(tmp_path, **begun))
+    for other, said in (
+        ({"seed": 12}, "seed 11"),
+        ({"blocks": 5}, "blocks 4"),
+        ({"iterations": 7}, "iterations 3"),
+        ({"warm_up": 2}, "warm_up none"),
+        ({"device": "cpu"}, "device none"),
+        ({"host": "other"}, "host bench"),
+        # Runs of a development host are not published as those of a proof host, nor as those of nobody's.
+        ({"host": None, "role": None}, "host bench"),
+        ({"role": None}, "role dev"),
+        ({"arguments": ()}, "3 arguments behind `--` instead of 0"),
+        ({"arguments": ("--model", "small", "--token=hf_secret")}, r"arguments of which number 2 \(near --model\) was another"),
+        ({"arguments": ("--model", "tiny", "--token=hf_other")}, r"arguments of which number 3 \(near --token\) was another"),
+    ):  # fmt: skip
+        with pytest.raises(BadInput, match=f"with {said}.* was begun here") as refused:
+            carry_out(Counting(), plan(tmp_path, **{**begun, **other}))
+        assert "hf_" not in str(refused.value)
+    # Nothing of the arguments is told by what is kept; and a note may be written anew.
+    assert b"hf_secret" not in (tmp_path / ".counting.experiment/journal.jsonl").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Counting(0), plan(tmp_path, **begun, note="another note"))
     journal = tmp_path / ".counting.experiment/journal.jsonl"
     lines = journal.read_text().splitlines()
     journal.write_text("\n".join([lines[0], "{no json", *lines[1:]]) + "\n")
     with pytest.raises(BadInput, match="line 2: is damaged"):
-        carry_out(Counting(), plan(tmp_path))
+        carry_out(Counting(), plan(tmp_path, **begun))
+
+
+def test_nothing_stays_of_what_ended_before_a_run_was_finished(tmp_path: Path) -> None:
+    class Failing(Counting):
+        def run(self, *given: Any) -> dict[str, Any]:
+            raise BadInput("missing.py", "no such script")
+
+    with pytest.raises(BadInput, match="no such script"):
+        carry_out(Failing(), plan(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+    # Nor is a plan without runs, as a program that was killed leaves it, in the way of another.
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(Counting(1), plan(tmp_path))
+    journal = tmp_path / ".counting.experiment/journal.jsonl"
+    journal.write_text(journal.read_text().splitlines(keepends=True)[0])
+    assert len(carry_out(Counting(), plan(tmp_path, blocks=2)).results) == 6
+
+
+@pytest.mark.parametrize(("level", "treatments"), [("off", ("A", "B")), ("edge", ("off", "edge"))])
+def test_runs_at_level_off_are_refused_where_a_tracer_looks_on(
+    tmp_path: Path, level: str, treatments: tuple[str, ...]
+) -> None:
+    class AtOff(Counting):
+        LEVEL, TREATMENTS = level, treatments  # type: ignore[assignment]
+
+    outside = {"LD_PRELOAD": "/opt/libunitrace_tool.so", "ROCP_TOOL_LIB": "x"}
+    with pytest.raises(BadInput, match=r"^ROCP_TOOL_LIB, LD_PRELOAD=libunitrace_tool.so: looks on"):
+        carry_out(AtOff(), plan(tmp_path / "out"), outside)
+    assert not (tmp_path / "out").exists()
+    carry_out(AtOff(), plan(tmp_path / "out"), {"LD_PRELOAD": "/opt/libtcmalloc.so.4"})
+    facts = {f"{f.part}.{f.key}": f.value for f in load(tmp_path / "out/counting").facts}
+    assert facts["software.environment.LD_PRELOAD"] == "libtcmalloc.so.4"
+
+
+def test_what_can_never_be_a_control_is_told_before_its_runs(tmp_path: Path) -> None:
+    class AtOff(Counting):
+        LEVEL = "off"
+
+    told: list[str] = []
+    experiment = AtOff()
+
+    def tell(line: str) -> None:
+        assert experiment.made == []
+        told.append(line)
+
+    done = carry_out(experiment, plan(tmp_path, name="a"), {}, tell=tell)
+    assert told == [done.no_control] and "--host NAME and --host-role" in told[0]
+    assert carry_out(AtOff(), plan(tmp_path, name="b", host="h", role="dev"), tell=tell).no_control is None
+    assert carry_out(Counting(), plan(tmp_path, name="c"), tell=tell).no_control is None
+    assert len(told) == 1
 
 
 DAMAGE = {
