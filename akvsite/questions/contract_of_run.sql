@@ -10,16 +10,18 @@
 -- @software  1 where a version of its software is stated
 -- @device    1 where facts of its device are stated, or that there is none
 -- @load      1 where the load before it is stated, as a load a core
+-- @users     1 where the other processes on its devices before it are counted, or it says that there is no device
 -- @warm_up   1 where the steps to cut as warm-up are declared
 -- @engine    1 where the engine is named
 -- @missing   every missing part, in words; NULL where the contract is complete
-SELECT v.run_id, v.run, v.workload, v.outputs, v.software, v.device, v.load, v.warm_up, v.engine,
+SELECT v.run_id, v.run, v.workload, v.outputs, v.software, v.device, v.load, v.users, v.warm_up, v.engine,
        nullif(substr(
            CASE WHEN v.workload THEN '' ELSE ', its workload' END
            || CASE WHEN v.outputs THEN '' ELSE ', the hash of its outputs' END
            || CASE WHEN v.software THEN '' ELSE ', the versions of its software' END
            || CASE WHEN v.device THEN '' ELSE ', facts of its device' END
            || CASE WHEN v.load THEN '' ELSE ', the load a core before it' END
+           || CASE WHEN v.users THEN '' ELSE ', how many other processes were on its device before it' END
            || CASE WHEN v.warm_up THEN '' ELSE ', its warm-up' END
            || CASE WHEN v.engine THEN '' ELSE ', its engine' END, 3), '') AS missing
 FROM (
@@ -38,6 +40,7 @@ FROM (
                SELECT 1 FROM run_fact f
                WHERE f.run_id = r.id AND f.part = 'device' AND trim(f.value) <> '') AS device,
            l.load_a_core IS NOT NULL AS load,
+           l.other_processes IS NOT NULL OR l.no_device AS users,
            r.warm_up_steps IS NOT NULL AS warm_up,
            trim(coalesce(r.engine, '')) <> '' AS engine
     FROM run r

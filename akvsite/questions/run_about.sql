@@ -10,8 +10,8 @@
 -- @note           what the maker of the capture says
 -- @declared       1 where a capture.toml declares it
 SELECT r.id AS run_id, r.name, u.because, r.clock, r.timing, r.warm_up_steps,
-       (SELECT max(CAST(f.value AS INTEGER)) FROM run_fact f
-        WHERE f.run_id = r.id AND f.part = 'capture' AND f.key = 'host axis is known to, in ns') AS axis_bound_ns,
+       (SELECT max(CAST(f.value AS INTEGER)) FROM _number_fact f
+        WHERE f.run_id = r.id AND f.part = 'capture' AND f.key = 'host axis is known to, in ns' AND f.whole) AS axis_bound_ns,
        r.note, r.declared
 FROM run r
 JOIN run_use u ON u.run_id = r.id
