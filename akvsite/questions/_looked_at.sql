@@ -1,22 +1,36 @@
 -- Which sign does a run carry that it was looked at while it ran, whatever level it declares?
 --
--- The first sign of these: a profiler that its capture names as its tool; steps that only a probe or a profiler draws; rows of a
--- level above off, or that come out of one (device milestones of tokens, samples of clocks and of memory); files of a tool that
--- looks on; what a capture writes of its own recorders; an experiment, or a timed command, of a level above off; a switch that
--- lets a runtime write down its calls; an engine that was told to record device times.
+-- The first sign of these: a profiler that its capture names as its tool, or says that it was on; steps that only a probe or
+-- a profiler draws; rows of a level above off, or that come out of one (device milestones of tokens, samples of clocks and of
+-- memory); files of a tool that looks on; what a capture writes of its own recorders; an experiment, or a timed command, of a
+-- level above off; a switch that lets a runtime write down its calls, or a tracer's library that was preloaded (the recorder
+-- refuses the same before a run, `akvsite/record/software.py`); an engine that was told to record device times.
 --
 -- @run_id  the run
 -- @sign    the sign, in words; NULL where there is none
+WITH looker(pattern) AS (
+    -- Part of a word, or, of what is short, a word of its own: `time.perf_counter_ns` reads a clock.
+    VALUES ('%prof%'), ('%trace%'), ('%tracing%'), ('%kineto%'), ('%nsight%'), ('%nsys%'), ('%cupti%'), ('%xpti%'), ('%libpti%'),
+    ('%vtune%'), ('%advisor%'), ('%py spy%'), ('%pyspy%'), ('%scalene%'), ('%bpf%'), ('%perfetto%'), ('%omniperf%'),
+    ('%valgrind%'), ('%vgpreload%'), ('%callgrind%'), ('%cachegrind%'), ('%massif%'), ('%helgrind%'), ('%heaptrack%'),
+    ('%likwid%'), ('%score p%'), ('%scorep%'), ('%memray%'), ('%pyinstrument%'), ('%yappi%'), ('%hpctoolkit%'), ('%lttng%'),
+    ('%systemtap%'), ('%libtau%'), ('%libpapi%'),
+    ('% perf %'), ('% ncu %'), ('% tau %'), ('% austin %'), ('% tracy %'), ('% papi %'), ('% pti %'), ('% extrae %'),
+    ('% caliper %')
+)
 SELECT r.id AS run_id,
        CASE WHEN EXISTS (
                 SELECT 1 FROM run_fact f
                 WHERE f.run_id = r.id AND f.part = 'capture'
-                  AND (f.key IN ('tool', 'tools', 'profiler') OR f.key LIKE 'tool.%' OR f.key LIKE 'tools.%')
-                  AND (f.value LIKE '%prof%' OR f.value LIKE '%kineto%' OR f.value LIKE '%nsight%'
-                       OR f.value LIKE '%nsys%' OR f.value LIKE 'ncu%' OR f.value LIKE '%cupti%'
-                       OR f.value LIKE '%trace%' OR f.value LIKE '%tracing%' OR f.value LIKE '%vtune%'
-                       OR f.value LIKE '%py-spy%' OR f.value LIKE '%scalene%' OR f.value LIKE '%ebpf%'
-                       OR f.value LIKE 'perf' OR f.value LIKE 'perf %')) THEN 'its capture names a profiler as its tool'
+                  AND (lower(f.key) IN ('tool', 'tools', 'profiler', 'profiling', 'tracer', 'tracing')
+                       OR f.key LIKE 'tool.%' OR f.key LIKE 'tools.%' OR f.key LIKE 'profiler.%'
+                       OR f.key LIKE 'profiling.%' OR f.key LIKE 'tracer.%' OR f.key LIKE 'tracing.%')
+                  AND (lower(f.key) NOT LIKE 'tool%' AND lower(trim(f.value)) NOT IN ('', '0', 'off', 'false', 'no', 'none')
+                       OR EXISTS (
+                           SELECT 1 FROM looker w
+                           WHERE ' ' || replace(replace(replace(replace(replace(lower(f.value), '-', ' '), ',', ' '), '(', ' '), ')',
+                                                        ' '), '/', ' ') || ' ' LIKE w.pattern)))
+                THEN 'its capture names a profiler as its tool'
             WHEN EXISTS (
                 SELECT 1 FROM step s
                 WHERE s.run_id = r.id AND (s.source NOT IN ('engine counter', 'client') OR s.kind = 'profiler'))
@@ -62,11 +76,22 @@ SELECT r.id AS run_id,
                   AND (f.key = 'environment.UR_ENABLE_LAYERS' AND f.value LIKE '%tracing%'
                        OR f.key IN ('environment.SYCL_UR_TRACE', 'environment.SYCL_PI_TRACE') AND f.value GLOB '*[1-9-]*'
                        OR f.key = 'environment.XPTI_TRACE_ENABLE' AND (f.value LIKE '%1%' OR f.value LIKE '%true%')
-                       OR f.key IN ('environment.ZE_ENABLE_TRACING_LAYER', 'environment.ZET_ENABLE_PROGRAM_INSTRUMENTATION')
-                           AND f.value LIKE '%1%'
-                       OR f.key IN ('environment.CUDA_INJECTION64_PATH', 'environment.NVTX_INJECTION64_PATH',
-                                    'environment.HSA_TOOLS_LIB') AND f.value <> ''
-                       OR f.key = 'environment.LD_PRELOAD' AND f.value LIKE '%libakv_%'))
+                       OR f.key IN ('environment.ZE_ENABLE_TRACING_LAYER', 'environment.ZET_ENABLE_API_TRACING_EXP',
+                                    'environment.ZET_ENABLE_PROGRAM_INSTRUMENTATION', 'environment.COMPUTE_PROFILE',
+                                    'environment.CUDA_PROFILE') AND f.value LIKE '%1%'
+                       OR f.key IN ('environment.CUDA_INJECTION32_PATH', 'environment.CUDA_INJECTION64_PATH',
+                                    'environment.NVTX_INJECTION32_PATH', 'environment.NVTX_INJECTION64_PATH',
+                                    'environment.HSA_TOOLS_LIB', 'environment.ROCP_TOOL_LIB', 'environment.ROCP_TOOL_LIBRARIES',
+                                    'environment.ROCPROFILER_LIBRARY_PATH', 'environment.OMP_TOOL_LIBRARIES',
+                                    'environment.INTEL_LIBITTNOTIFY64', 'environment.INTEL_JIT_PROFILER64',
+                                    'environment.NSYS_PROFILING_SESSION_ID', 'environment.LD_AUDIT', 'environment.LD_PROFILE')
+                           AND f.value <> ''
+                       OR f.key = 'environment.AKV_LEVEL'
+                           AND (f.value LIKE '%runner%' OR f.value LIKE '%host%' OR f.value LIKE '%device%'
+                                OR f.value LIKE '%edge%')
+                       OR f.key = 'environment.LD_PRELOAD'
+                           AND (f.value LIKE '%akv%' OR f.value LIKE '%inject%'
+                                OR EXISTS (SELECT 1 FROM looker w WHERE f.value LIKE w.pattern))))
                 THEN 'a tracer was switched on in its environment'
             WHEN EXISTS (
                 SELECT 1 FROM run_fact f

@@ -25,6 +25,10 @@ PARTS: dict[str, tuple[list[Fact], str]] = {
     "software": ([("software", "torch", "2.11.0")], "the versions of its software"),
     "device": ([("device", "gpu_0.name", "Card")], "facts of its device"),
     "load": ([("host", "cpus", "8"), ("load", "before.load_1_min", "0.1")], "the load a core before it"),
+    "users": (
+        [("load", "before.device.other_processes", "0")],
+        "how many other processes were on its device before it",
+    ),
     "warm-up": ([], "its warm-up"),
     "engine": ([], "its engine"),
 }
@@ -32,12 +36,20 @@ PARTS: dict[str, tuple[list[Fact], str]] = {
 LACKING = ("", *PARTS, "all")
 #: What was going on beside the run, as its capture states it, and what is said of it.
 BESIDE: dict[str, tuple[list[Fact], str]] = {
-    "quiet": ([("load", "before.governor", "performance"), ("load", "before.device.other_processes", "0")], ""),
+    "quiet": ([("load", "before.governor", "performance")], ""),
     "nothing stated": ([], ""),
     "busy": ([("load", "before.load_1_min", "0.81")], "the host was busy: load a core 0.101"),
     "powersave": ([("load", "before.governor", "powersave")], "governor `powersave`"),
     "two governors": ([("load", "before.governor", "performance, powersave")], "governor `performance, powersave`"),
     "another process": ([("load", "before.device.other_processes", "1")], "other processes on its device: 1"),
+    "busy after": ([("load", "after.load_1_min", "8.01")], "the host was busy: load a core 1.001 after it"),
+    "its own load after": ([("load", "after.load_1_min", "8"), ("load", "after.governor", "performance"),
+                            ("load", "after.device.other_processes", "0")], ""),
+    "powersave after": ([("load", "after.governor", "powersave")], "governor `powersave` after it"),
+    "another process after": ([("load", "after.device.other_processes", "1")], "other processes on its device after it: 1"),
+    "unclear after": ([("load", "after.load_1_min", "0..99")], "what it states after it is no number: load average `0..99`"),
+    "unknown after": ([("load", "after.device.other_processes", "unknown")],
+                      "what it states after it is no number: other processes on the device `unknown`"),
 }  # fmt: skip
 #: Tools, and whether they look on while the run runs.
 TOOLS = {"": False, "time.perf_counter_ns": False, "torch profiler (Kineto)": True}
@@ -73,8 +85,9 @@ def facts_of(key: Key) -> list[Fact]:
     for part, (facts, _) in PARTS.items():
         if lacking not in (part, "all"):
             stated |= {(f[0], f[1]): f[2] for f in facts}
-    # The load that is missing is not stated by what went on beside the run either.
-    extra = [f for f in BESIDE[beside][0] if not (f[1] == "before.load_1_min" and lacking in ("load", "all"))]
+    # What is missing is not stated by what went on beside the run either.
+    gone = {f[1] for part in PARTS if lacking in (part, "all") for f in PARTS[part][0]}
+    extra = [f for f in BESIDE[beside][0] if f[1] not in gone]
     stated |= {(f[0], f[1]): f[2] for f in extra}
     if tool:
         stated["capture", "tool"] = tool
@@ -186,7 +199,7 @@ def test_every_combination(uses: dict[Key, dict[str, str]]) -> None:
 def test_speed_has_one_way(uses: dict[Key, dict[str, str]]) -> None:
     speed = {key for key, row in uses.items() if row["use"] == "speed"}
     unseen = itertools.product(("quiet",), ("", "time.perf_counter_ns"), ("", "engine counter", "client"))
-    beside = [*unseen, ("nothing stated", "", "client")]
+    beside = [*unseen, ("nothing stated", "", "client"), ("its own load after", "", "client")]
     assert speed == {(0, "proof", 1, False, "off", "", *each) for each in beside}
 
 
@@ -195,7 +208,6 @@ def test_speed_has_one_way(uses: dict[Key, dict[str, str]]) -> None:
     [
         ("workload", [("contract", "engine.requests", "4")]),
         ("software", [("contract", "versions.torch", "2.11.0")]),
-        ("device", [("load", "before.device.told_by", device.NO_DEVICE)]),
     ],
 )
 def test_a_part_may_be_stated_in_another_way(
@@ -204,6 +216,21 @@ def test_a_part_may_be_stated_in_another_way(
     key = (*SPEED[:5], part, *SPEED[6:])
     assert make(store, "without", key, hosts)["use"] != "speed"
     assert make(store, "with", key, hosts, stated)["use"] == "speed"
+
+
+@pytest.mark.parametrize("beside", ["", "other_processes", "gpu_0.clock_mhz", "name of a card"])
+def test_no_device_beside_one_is_a_contradiction(beside: str, store: Store, hosts: dict[str, int]) -> None:
+    facts = [f for part in PARTS if part not in ("device", "users") for f in PARTS[part][0]]
+    facts.append(("load", "before.device.told_by", device.NO_DEVICE))
+    if beside == "name of a card":
+        facts += PARTS["device"][0]
+    elif beside:
+        facts.append(("load", f"before.device.{beside}", "0"))
+    row = make(store, "run", (*SPEED[:5], "all", *SPEED[6:]), hosts, facts)
+    store.connection.execute("UPDATE run SET warm_up_steps = 0, engine = 'toy'")
+    row = use_of(store, 1)
+    assert row["use"] == ("comparison under the same load" if beside else "speed")
+    assert not beside or "how many other processes were on its device before it" in row["because"]
 
 
 @pytest.mark.parametrize(
@@ -218,6 +245,15 @@ def test_a_part_may_be_stated_in_another_way(
         ("load", "before.load_1_min", "low"),
         ("load", "before.load_1_min", "nan"),
         ("load", "before.load_1_min", "-1"),
+        ("load", "before.load_1_min", "0..99"),
+        ("load", "before.load_1_min", "0.1.9"),
+        ("load", "before.load_1_min", "0."),
+        ("host", "cpus", "9" * 30),
+        ("load", "before.device.other_processes", "unknown"),
+        ("load", "before.device.other_processes", "7 others"),
+        ("load", "before.device.other_processes", "-1"),
+        ("load", "before.device.other_processes", "0.5"),
+        ("load", "before.device.other_processes", ""),
     ],
 )
 def test_a_value_that_says_nothing_states_no_part(stated: Fact, store: Store, hosts: dict[str, int]) -> None:
@@ -229,10 +265,66 @@ def test_a_value_that_says_nothing_states_no_part(stated: Fact, store: Store, ho
 @pytest.mark.parametrize(
     "tool",
     ["Nsight Systems", "nsys 2025.1", "rocprofv3", "xprof", "unitrace", "CUPTI", "VTune", "py-spy", "perf record",
-     "TORCH.PROFILER", "Kineto"],
+     "TORCH.PROFILER", "Kineto", "perf-record", "linux perf record", "Perfetto", "omniperf", "omnitrace", "valgrind", "likwid-perfctr",
+     "bpftrace", "Score-P", "TAU", "memray", "pyinstrument", "yappi", "austin", "gprof", "magic-trace", "Tracy", "a clock (perf)"],
 )  # fmt: skip
 def test_a_profiler_by_any_name_states_no_speed(tool: str, store: Store, hosts: dict[str, int]) -> None:
-    assert make(store, "run", SPEED, hosts, [("capture", "tool", tool)])["use"] == "structure"
+    for key in ("tool", "Tool", "TOOLS.first", "Profiler"):
+        assert make(store, f"run-{key}", SPEED, hosts, [("capture", key, tool)])["use"] == "structure", key
+
+
+@pytest.mark.parametrize("key", ["profiler", "profiling", "Tracing", "profiler.on"])
+@pytest.mark.parametrize("value", ["on", "true", "1", "mine", "off", "false", "0", "none", ""])
+def test_a_profiler_that_was_on_states_no_speed(
+    key: str, value: str, store: Store, hosts: dict[str, int]
+) -> None:
+    on = value in ("on", "true", "1", "mine")
+    assert make(store, "run", SPEED, hosts, [("capture", key, value)])["use"] == (
+        "structure" if on else "speed"
+    )
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "time.perf_counter_ns",
+        "perf_counter",
+        "akvsite experiment",
+        "a contract of abstract extracts",
+        "taut",
+        "a tracker",
+    ],
+)
+def test_a_tool_that_does_not_look_on_takes_no_speed_away(
+    tool: str, store: Store, hosts: dict[str, int]
+) -> None:
+    assert make(store, "run", SPEED, hosts, [("capture", "tool", tool)])["use"] == "speed"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "on"),
+    [
+        ("LD_PRELOAD", "libakv_ur.so", True),
+        ("LD_PRELOAD", "libunitrace_tool.so", True),
+        ("LD_PRELOAD", "libToolsInjection64.so", True),
+        ("LD_PRELOAD", "libcupti.so.13", True),
+        ("LD_PRELOAD", "libxptifw.so", True),
+        ("LD_PRELOAD", "librocprofiler-sdk-tool.so", True),
+        ("LD_PRELOAD", "libroctracer64.so", True),
+        ("LD_PRELOAD", "vgpreload_core-amd64-linux.so", True),
+        ("LD_PRELOAD", "libtcmalloc.so:libjemalloc.so.2", False),
+        ("AKV_LEVEL", "off", False),
+        ("AKV_LEVEL", "edge", True),
+        ("ROCP_TOOL_LIB", "librocprof-tool.so", True),
+        ("COMPUTE_PROFILE", "1", True),
+        ("COMPUTE_PROFILE", "0", False),
+    ],
+)
+def test_a_tracer_in_the_environment_states_no_speed(
+    name: str, value: str, on: bool, store: Store, hosts: dict[str, int]
+) -> None:
+    row = make(store, "run", SPEED, hosts, [("software", f"environment.{name}", value)])
+    assert row["use"] == ("structure" if on else "speed")
 
 
 def test_an_unknown_level_is_no_speed(store: Store, hosts: dict[str, int]) -> None:
