@@ -3,7 +3,7 @@
 -- A control is a run that was captured with capture off, that a capture.toml declares, and that no note excludes. Of a claim
 -- about overlap, serialisation, waiting or idleness it is a designed experiment: its trials are timed by the wall clock, its
 -- capture says how they were arranged (`design` or `experiment`), and timing events were off throughout, or in a treatment
--- whose name says so.
+-- whose label says so: `timing off`, `events off` or `timing events off`, alone or between commas.
 --
 -- @run         name of the run
 -- @run_id      the run
@@ -20,6 +20,9 @@ SELECT r.name AS run, r.id AS run_id, u.use IN ('speed', 'comparison under the s
                  AND trim(f.value) <> '') AS designed,
        r.timing = 'off' OR EXISTS (
            SELECT 1 FROM trial t
-           WHERE t.run_id = r.id AND (t.treatment LIKE '%timing off%' OR t.treatment LIKE '%events off%')) AS timing_off
+           WHERE t.run_id = r.id
+             AND (', ' || t.treatment || ',' LIKE '%, timing off,%' OR ', ' || t.treatment || ',' LIKE '%, events off,%'
+                  OR ', ' || t.treatment || ',' LIKE '%, timing events off,%')
+             AND t.treatment NOT LIKE '%timing on%' AND t.treatment NOT LIKE '%events on%') AS timing_off
 FROM run r
 JOIN run_use u ON u.run_id = r.id

@@ -1,7 +1,7 @@
 -- Which controls of claims count as one?
 --
 -- What can be a control at all, and what a designed experiment is, says `control_list`; which claims need one,
--- `_claim_design`. A control is none of the runs that the claim stands on (`_claim_stands`). Without one a claim stays open.
+-- `_claim_design`. A control is none of the runs that the claim stands on, under whatever name (`_claim_stands`). Without one a claim stays open.
 --
 -- @claim    id of the claim
 -- @state    open, supported or retracted
@@ -14,6 +14,7 @@ FROM (
     SELECT c.claim, k.state, c.name AS control, l.run IS NOT NULL AS known,
            CASE WHEN l.run IS NULL THEN 'is not in the store, into which `akvsite ingest` reads captures'
                 WHEN l.counts = 0 THEN 'is no control: ' || l.because
+                WHEN s.same_as IS NOT NULL THEN 'holds the same bytes as ' || s.same_as || ', one of the runs that the claim stands on'
                 WHEN s.run IS NOT NULL THEN 'is one of the runs that the claim stands on'
                 WHEN d.claim IS NULL THEN ''
                 WHEN l.designed = 0 THEN 'is no designed experiment: ' || d.because

@@ -111,6 +111,10 @@ def test_a_claim_from_its_first_word_to_its_retraction(akvsite: Any, here: Path)
         (("claim", "new", "two", *NEW, "--comparison", "plain"), "--comparison: 'plain' is not in the store"),
         (("claim", "new", "two", *NEW, "--chart", "claims/a#b"), "--chart: 'claims/a#b': a chart is PAGE#KEY of a run"),
         (("claim", "new", "two", *NEW, "--chart", "runs/nowhere#b"), "--chart: 'runs/nowhere#b' is not in the store"),
+        (("claim", "new", "two", *NEW, "--chart", "experiments/plain#b"), "'plain' is no experiment with trials"),
+        (("claim", "new", "two", *NEW, "--chart", "comparisons/plain#b"), "'plain' is a run; its charts are runs/plain#KEY"),
+        (("claim", "new", "two", *NEW, "--statement", "The engine"), "--statement: has 2 words: a falsifiable statement"),
+        (("claim", "new", "two", *NEW, "--predicts", "x"), "--predicts: has 1 word:"),
         (("claim", "new", "two", *NEW, "--body", "nowhere.md"), "nowhere.md"),
         (("claim", "new", "two", *NEW, "--run", "plain", "--store", "none.db"), "none.db: no such store"),
         (("claim", "new", "two", *NEW, "--captures", "none"), "none: does not exist: claims are kept there"),
@@ -156,14 +160,14 @@ def test_what_a_statement_says_counts_whatever_it_says_that_it_is_about(akvsite:
         "--statement",
         "Kernels wait for copies, which go on in parallel.",
         "--predicts",
-        "x",
+        "It will be seen there.",
         "--about",
         "other",
         "--scope",
         "kernel",
     )
     assert (
-        "a claim whose statement says `in parallel`, `wait` needs"
+        "a claim whose statement or prediction says `in parallel`, `wait` needs"
         in akvsite("claim", "new", "sly", *words).out
     )
     akvsite("claim", "link", "sly", "--control", "plain").refused(
@@ -173,7 +177,7 @@ def test_what_a_statement_says_counts_whatever_it_says_that_it_is_about(akvsite:
         "--statement",
         "A page of 16 takes as much memory.",
         "--predicts",
-        "x",
+        "It will be seen there.",
         "--about",
         "memory",
         "--scope",
@@ -202,27 +206,118 @@ def test_a_store_that_cannot_be_read_hinders_no_retraction(akvsite: Any, tmp_pat
 
 def test_a_build_holds_a_claim_that_was_written_by_hand_to_the_same_rules(akvsite: Any, here: Path) -> None:
     path = write_claim(here, "bold", supported("plain"), about=["overlap"])
-    refused = (
-        "bold.md: history: 'bold' cannot leave open: its control 'plain' is no control: excluded on",
+    akvsite("exclude", "looked-at", "--because", "another job ran").refused(
+        "bold.md: history: 'bold' cannot leave open: its control 'plain' is no designed experiment",
         "`akvsite claim open bold --because …`",
     )
-    akvsite("exclude", "plain", "--because", "another job ran").refused(*refused)
-    assert akvsite("claim", "open", "bold", "--because", "No designed experiment.").code == 0
+    assert not (here / "exclusions").exists()
     path.unlink()
-    # Excluded after it supported a claim: the claim says so, and can be opened, or withdrawn.
+    # A note that was written by hand, after the run supported a claim: the claim can be opened, or withdrawn.
+    note = here / "exclusions" / "designed.md"
+    note.parent.mkdir()
     for way in (("claim", "open", "held"), ("retract", "held")):
-        (here / "exclusions" / "designed.md").unlink(missing_ok=True)
         write_claim(here, "held", supported("designed"), about=["overlap"])
-        akvsite("exclude", "designed", "--because", "the card was shared").refused(
-            "'designed' is no control: excluded on"
+        note.write_text("---\nrun: designed\ndate: 2026-01-03\nbecause: shared\n---\n")
+        akvsite("exclude", "plain", "--because", "x").refused(
+            "held.md: history: 'held' cannot leave open: its control 'designed' is no control: excluded on"
         )
         assert akvsite(*way, "--because", "Its control was excluded.").code == 0
+        note.unlink()
     # A retraction that was written by hand names a run that was looked at.
     write_claim(here, "other")
     (here / "retractions" / "r.md").write_text(
         "---\nid: r\ndate: 2026-01-03\nclaim: other\ncontrol: looked-at\nreason: x\n---\n"
     )
     akvsite("retract", "other").refused("'looked-at' is no control: captured while it ran")
+
+
+def test_a_run_that_supports_a_claim_is_excluded_when_its_support_was_taken_back(
+    akvsite: Any, here: Path
+) -> None:
+    write_claim(here, "held", supported("designed"), about=["overlap"])
+    before = files(here)
+    for _ in range(2):
+        akvsite("exclude", "designed", "--because", "the card was shared").refused(
+            "designed: supports claim 'held', so that it is not excluded",
+            "First `akvsite claim open held --because …`",
+        )
+        assert files(here) == before
+    assert akvsite("claim", "open", "held", "--because", "The card was shared.").code == 0
+    assert akvsite("exclude", "designed", "--because", "the card was shared").code == 0
+
+
+def test_a_wrong_citation_is_dropped_in_writing(akvsite: Any, here: Path) -> None:
+    write_claim(here, "one", cited("run", "plain"), cited("chart", "runs/gone#x"), about=["overlap"])
+    done = akvsite("claim", "drop", "one", "--chart", "runs/gone#x", "--because", "Another chart.", "--json")
+    said = json.loads(done.out)
+    assert (said["runs"], said["charts"]) == (["plain"], [])
+    assert [e["event"] for e in said["history"]] == ["made", "cited", "cited", "dropped"]
+    again = ("claim", "drop", "one", "--chart", "runs/gone#x", "--because", "x")
+    akvsite(*again).refused("chart 'runs/gone#x' is not cited")
+    akvsite("claim", "drop", "one", "--because", "x").refused("--run, --comparison or --chart: is missing")
+    # What a claim stood on becomes no control of it by being dropped.
+    assert akvsite("claim", "drop", "one", "--run", "plain", "--because", "No.").code == 0
+    akvsite("claim", "link", "one", "--control", "plain").refused("one of the runs that the claim stood on")
+    # Cited anew, and withdrawn: what is dropped now is part of what was withdrawn, and keeps its stamp.
+    assert akvsite("claim", "link", "one", "--run", "plain").code == 0
+    assert akvsite("retract", "one", "--because", "It was not so.").code == 0
+    assert akvsite("claim", "drop", "one", "--run", "plain", "--because", "It was another.").code == 0
+    said = json.loads(akvsite("claim", "status", "one", "--json").out)
+    assert (said["state"], said["runs"]) == ("retracted", ["plain"])
+    assert said["history"][-1]["event"] == "dropped"
+    stamped = ask(here.parent / "akvsite.db", "SELECT name FROM stamp WHERE kind = 'run'")
+    assert stamped == [{"name": "plain"}]
+    akvsite("retract", "one", "--because", "x").refused("withdrew it on")
+
+
+def test_a_control_under_a_retraction_itself_is_said(akvsite: Any, here: Path) -> None:
+    write_claim(here, "other", cited("run", "designed"))
+    write_claim(here, "one", about=["overlap"])
+    assert akvsite("retract", "other", "--because", "It was not so.").code == 0
+    line = "control 'designed' stands under retraction 'other-withdrawn' itself: claim 'other' was withdrawn"
+    assert line in akvsite("claim", "link", "one", "--control", "designed").out
+    assert line in akvsite("claim", "status", "one").out
+    assert line in json.loads(akvsite("claim", "status", "one", "--json").out)["under_retraction"][0]
+
+
+@pytest.mark.parametrize("odd", ["file", "loop", "pipe", "folder", "dangling", "capitals"])
+def test_what_looks_like_notes_and_cannot_be_read_is_refused(akvsite: Any, here: Path, odd: str) -> None:
+    claims = here / "claims"
+    if odd in ("file", "loop"):
+        claims.write_text("x") if odd == "file" else claims.symlink_to("claims")
+        akvsite("claim", "status").refused("claims: is no folder that can be read")
+        return
+    claims.mkdir()
+    match odd:
+        case "pipe":
+            os.mkfifo(claims / "x.md")
+        case "folder":
+            (claims / "x.md").mkdir()
+        case "dangling":
+            (claims / "x.md").symlink_to("nowhere")
+        case _:
+            (claims / "x.MD").write_text("x")
+    akvsite("claim", "status").refused("ending is .MD" if odd == "capitals" else "x.md: is ")
+
+
+def test_what_is_not_read_and_what_is_gone_is_said(akvsite: Any, here: Path) -> None:
+    write_claim(here, "one")
+    (here / "claims" / "old").mkdir()
+    done = akvsite("retract", "one", "--because", "It was not so.")
+    assert done.code == 0 and "old: is not read: only files that end in .md are" in done.err
+    for kind in ("claims", "retractions"):
+        (here / kind).rename(here / f"{kind}-gone")
+    done = akvsite("exclude", "plain", "--because", "x")
+    assert "captures: holds fewer notes than the store's copy had, by 1 claim, 1 retraction" in done.err
+
+
+def test_a_file_that_cannot_be_written_is_named(akvsite: Any, here: Path, monkeypatch: Any) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(os, "fsync", full)
+    akvsite("claim", "new", "one", *NEW).refused("claims/one.md: File too large")
+    assert files(here) == {}
 
 
 def test_files_that_name_each_other_are_refused_where_one_is_gone(akvsite: Any, here: Path) -> None:
