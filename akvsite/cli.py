@@ -183,7 +183,7 @@ def build(
     if not store.is_file():
         raise BadInput(store, "no such store; make one with `akvsite ingest PATH`")
     with Store.open(store) as opened:
-        built = site.build(opened, project, captures, out, progress)
+        built = site.build(opened, project, captures, out, progress, tell)
     clear()
     if json:
         as_json(
@@ -361,18 +361,24 @@ def exclude(
     ] = Path("captures"),
 ) -> None:
     """Leave a run out of numbers and comparisons, with a dated note. Nothing is deleted."""
-    from akvsite import ledger, site
+    from akvsite import controls, ledger, site
+    from akvsite.ledger import writing
     from akvsite.store import Store
 
     if not because.strip():
         raise BadInput("--because", "is empty: say why")
     with reading(store) as opened:
         _run(site.SiteDesk(opened), run)
-    if not captures.is_dir():
-        raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
-    note = ledger.write_exclusion(captures, run, because.strip(), date.today())
+        if not captures.is_dir():
+            raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
+
+        def check(supposed: ledger.Ledger) -> None:
+            controls.suppose(opened, supposed)
+            controls.hold_exclusion(opened, captures, run)
+
+        note = writing.exclude(captures, run, because.strip(), date.today(), check)
     with Store.open(store) as opened:
-        site.take_notes(opened, captures)
+        site.take_notes(opened, captures, tell)
     say(f"{run} is excluded; the note is {note}")
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from akvsite import wording
 from akvsite.errors import BadInput
-from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, say, table
+from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, say, table, tell
 
 if TYPE_CHECKING:
     from akvsite.ledger import Claim, Entry, Ledger
@@ -71,7 +72,7 @@ def new(
     made = Claim(
         name, today, _one_of("--scope", scope, SCOPES),
         tuple(dict.fromkeys(_one_of("--about", w.strip(), ABOUT) for words in about for w in words.split(","))),
-        _said("--statement", statement), _said("--predicts", predicts), _text(body),
+        _sentence("--statement", statement), _sentence("--predicts", predicts), _text(body),
         (Entry(today, "made"), *_cited(today, run, comparison, chart)),
     )  # fmt: skip
     path = writing.new_claim(captures, made, _check(store, name, made.history))
@@ -108,6 +109,32 @@ def link(
         raise BadInput(
             "--run, --comparison, --chart or --control", "is missing: say what the claim is linked to"
         )
+    _append(name, entries, store, captures, json)
+
+
+@claim.command(
+    epilog='Example: akvsite claim drop copies-hide --chart runs/my-run#steps --because "the chart meant is another"'
+)
+def drop(
+    name: Annotated[str, typer.Argument(metavar="CLAIM", help="Id of the claim.")],
+    because: Annotated[str, typer.Option("--because", help="The reason, for everybody to read.")],
+    run: Runs = None,
+    comparison: Comparisons = None,
+    chart: Charts = None,
+    store: StoreFile = STORE,
+    captures: Captures = FOLDER,
+    json: AsJson = False,
+) -> None:
+    """Take a wrong citation back in writing: the history shows both. After a retraction it removes no stamp."""
+    from dataclasses import replace
+
+    because = _said("--because", because)
+    entries = [
+        replace(entry, event="dropped", because=because)
+        for entry in _cited(date.today().isoformat(), run, comparison, chart)
+    ]
+    if not entries:
+        raise BadInput("--run, --comparison or --chart", "is missing: say what the claim does not stand on")
     _append(name, entries, store, captures, json)
 
 
@@ -231,13 +258,15 @@ def _check(path: Path, name: str, entries: Sequence[Entry]) -> Callable[[Ledger]
         from akvsite import controls
 
         of_retraction = any(r.control for r in supposed.retractions if r.claim == name)
-        if not of_retraction and not any(entry.name for entry in entries):
+        # What is dropped may be what the store never had.
+        named = [(entry.kind, entry.name) for entry in entries if entry.name and entry.event != "dropped"]
+        if not of_retraction and not named:
             return
         with reading(path) as opened:
             controls.suppose(opened, supposed)
-            for entry in entries:
-                if entry.name and not controls.known(opened, entry.kind, entry.name):
-                    raise BadInput(f"--{entry.kind}", f"{entry.name!r} is not in the store")
+            for kind, cited in named:
+                if why := controls.unknown(opened, kind, cited):
+                    raise BadInput(f"--{kind}", why)
             for refusal in controls.refusals(opened, name):
                 raise BadInput("--control", refusal.why)
 
@@ -251,7 +280,7 @@ def _sync(path: Path, captures: Path) -> None:
         from akvsite.store import Store
 
         with Store.open(path) as opened:
-            site.take_notes(opened, captures)
+            site.take_notes(opened, captures, tell)
 
 
 def _shown(captures: Path, path: Path, name: str, json: bool) -> None:
@@ -259,15 +288,17 @@ def _shown(captures: Path, path: Path, name: str, json: bool) -> None:
 
     loaded = ledger.load(captures)
     found = next(c for c in loaded.claims if c.id == name)
-    missing, refused = None, []
+    missing, refused, under = None, [], []
     if path.is_file():
         with reading(path) as opened:
             controls.suppose(opened, loaded)
             missing = controls.missing(opened, name)
             refused = [r.why for r in controls.refusals(opened, name)]
+            under = controls.under_retraction(opened, found)
     lines = [*refused, *controls.wanted(found, missing)]
     if json:
-        as_json({**_facts(found), "missing": lines, "admitted": list(missing.admitted) if missing else None})
+        admitted = list(missing.admitted) if missing else None
+        as_json({**_facts(found), "missing": lines, "admitted": admitted, "under_retraction": under})
         return
     say(
         f"{found.id}: {found.state}, made on {found.date}; scope {found.scope}; about {', '.join(found.about)}"
@@ -288,7 +319,7 @@ def _shown(captures: Path, path: Path, name: str, json: bool) -> None:
             for e in found.history
         ]
     )
-    for line in lines:
+    for line in (*under, *lines):
         say(line)
 
 
@@ -333,6 +364,17 @@ def _said(option: str, words: str) -> str:
     if not words.strip():
         raise BadInput(option, "is empty")
     return words.strip()
+
+
+def _sentence(option: str, words: str) -> str:
+    said = _said(option, words)
+    if (count := wording.words(said)) < wording.FEWEST_TO_CLAIM:
+        raise BadInput(
+            option,
+            f"has {count} {'word' if count == 1 else 'words'}: a falsifiable statement has a subject and what it predicts,"
+            f" {wording.FEWEST_TO_CLAIM} words at the least",
+        )
+    return said
 
 
 def _text(path: Path | None) -> str:

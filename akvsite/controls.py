@@ -34,6 +34,7 @@ class Refusal:
 
     claim: str
     retraction: str | None
+    control: str
     why: str
     #: Whether the store has it. One that it has not may count in a store that holds it.
     known: bool = True
@@ -47,11 +48,11 @@ def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
         one,
     ):
         why = f"{row['claim']!r} cannot leave open: its control {row['control']!r} {row['because']}"
-        yield Refusal(row["claim"], None, why, bool(row["known"]))
+        yield Refusal(row["claim"], None, row["control"], why, bool(row["known"]))
     for row in store.rows(
         f"SELECT * FROM retraction_control WHERE counts = 0 {of_one} ORDER BY retraction", one
     ):
-        yield Refusal(row["claim"], row["retraction"], f"{row['control']!r} {row['because']}")
+        yield Refusal(row["claim"], row["retraction"], row["control"], f"{row['control']!r} {row['because']}")
 
 
 def hold(store: Store, folder: Path) -> None:
@@ -68,13 +69,60 @@ def hold(store: Store, folder: Path) -> None:
         raise BadInput(path, f"{refusal.why}; {back}", place="history")
 
 
-def known(store: Store, kind: str | None, name: str) -> bool:
-    """Whether the store has a run or comparison of this name; of a chart, what its page is about."""
+def hold_exclusion(store: Store, folder: Path, run: str) -> None:
+    """Raises ``BadInput`` where the supposed ledger, in which ``run`` is excluded, could not be built from."""
+    for refusal in refusals(store):
+        if refusal.control == run and refusal.retraction is None:
+            raise BadInput(
+                run,
+                f"supports claim {refusal.claim!r}, so that it is not excluded: {refusal.why}. First"
+                f" `akvsite claim open {refusal.claim} --because …` takes the support back",
+            )
+    hold(store, folder)
+
+
+def unknown(store: Store, kind: str | None, name: str) -> str | None:
+    """Why nothing of this name can be cited; None where the store has it. Of a chart its page is looked for, not its key."""
     if kind == "chart":
         folder, _, page = name.partition("#")[0].partition("/")
-        kind, name = ("comparison" if folder == "comparisons" else "run"), page
+        return _no_page(store, folder, page, name)
     where = "comparison" if kind == "comparison" else "run"
-    return bool(store.one(f"SELECT count(*) FROM {where} WHERE name = ?", [name]))
+    return None if _has(store, where, "name", name) else f"{name!r} is not in the store"
+
+
+def _no_page(store: Store, folder: str, page: str, name: str) -> str | None:
+    run, compared = _has(store, "run", "name", page), _has(store, "comparison", "name", page)
+    match folder:
+        case "comparisons" if compared:
+            return None
+        case "experiments" if _has(store, "experiment_list", "experiment", page):
+            return None
+        case "runs" if run:
+            return None
+        case "experiments" if run:
+            return f"{name!r}: {page!r} is no experiment with trials, so that it has no page there; its charts are runs/{page}#KEY"
+        case "experiments" | "runs" if compared:
+            return f"{name!r}: {page!r} is a comparison; its charts are comparisons/{page}#KEY"
+        case "comparisons" if run:
+            return f"{name!r}: {page!r} is a run; its charts are runs/{page}#KEY"
+    return f"{name!r} is not in the store"
+
+
+def _has(store: Store, where: str, column: str, name: str) -> bool:
+    return bool(store.one(f"SELECT count(*) FROM {where} WHERE {column} = ?", [name]))
+
+
+def under_retraction(store: Store, claim: Claim) -> list[str]:
+    """A line for each control of a claim that stands under the retraction of another claim itself."""
+    return [
+        f"Its control {name!r} stands under retraction {row['retraction']!r} itself: claim {row['claim']!r} was withdrawn."
+        for name in claim.controls
+        for row in store.rows(
+            "SELECT DISTINCT claim, retraction FROM stamp WHERE name = ? AND claim <> ? AND kind IN ('run', 'control')"
+            " ORDER BY date, retraction",
+            [name, claim.id],
+        )
+    ]
 
 
 @dataclass(frozen=True)

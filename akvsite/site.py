@@ -26,10 +26,13 @@ from akvsite import controls, estimators, ingest, ledger, output, pages, questio
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
 from akvsite.pages import Page, Record, _held
+from akvsite.pages._html import number_of
 from akvsite.pages._run import ADDS
 from akvsite.store import Store
 
 SOURCE = "site_src"
+#: Kinds of pages whose charts can be cited.
+CITED_PAGES = ("runs", "experiments", "comparisons")
 #: Names the files that a build wrote, so that the next one can take away those that it does not write again.
 WRITTEN = ".generated"
 
@@ -102,7 +105,8 @@ class SiteDesk:
         if self._leave is not None:
             self._leave(f"data/{page}/{key}.js", embed.data_script(drawing, key))
             self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
-        return embed.figure(drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}")
+        cite = name if page.partition("/")[0] in CITED_PAGES else ""
+        return embed.figure(drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite)
 
     def has_chart(self, chart: str) -> bool:
         return chart in self.drawn
@@ -190,8 +194,18 @@ def _after_all_charts(module: Any) -> bool:
     return getattr(module, "AFTER_ALL_CHARTS", False)
 
 
-def take_notes(store: Store, folder: Path) -> None:
+#: The tables of the notes, and what a row of each is.
+_NOTES = {
+    "claim": "claim", "retraction": "retraction", "inquiry": "inquiry", "exclusion": "exclusion",
+    "comparison": "comparison", "history": "history",
+}  # fmt: skip
+_SEVERAL = {"inquiry": "inquiries", "history": "histories"}
+
+
+def take_notes(store: Store, folder: Path, tell: Progress | None = None) -> None:
     """Make the store's copy of the ledger what ``folder`` holds, and its views what the questions are.
+
+    ``tell`` is told what lies there and is not read, and of how many notes the store's copy had more before.
 
     Raises ``BadInput`` where the folder is missing: its claims and exclusions would be gone from the site in silence; and
     where a claim or a retraction does not keep to the rules of controls.
@@ -202,7 +216,9 @@ def take_notes(store: Store, folder: Path) -> None:
             "does not exist: claims, retractions, exclusions and comparisons are kept there; make it or name it with --captures",
         )
     notes = ledger.load(folder)
+    lines = ledger.unread(folder)
     with store.transaction():
+        before = _counts(store)
         for statement in questions.statements(store.connection):
             store.connection.execute(statement)
         for table in ledger.TABLES:
@@ -210,6 +226,20 @@ def take_notes(store: Store, folder: Path) -> None:
         for table, row in ledger.rows(notes):
             store.insert(table, row)
         controls.hold(store, folder)
+        gone = [
+            number_of(count - now, _NOTES[table], _SEVERAL.get(table, ""))
+            for (table, count), now in zip(before.items(), _counts(store).values(), strict=True)
+            if now < count
+        ]
+    if gone:
+        lines.append(f"{folder}: holds fewer notes than the store's copy had, by {', '.join(gone)}")
+    if tell is not None:
+        for line in lines:
+            tell(line)
+
+
+def _counts(store: Store) -> dict[str, int]:
+    return {table: store.one(f"SELECT count(*) FROM {table}") for table in _NOTES}
 
 
 def write_pages(store: Store, project: Path, progress: Progress | None = None) -> Built:
@@ -249,8 +279,17 @@ def write_pages(store: Store, project: Path, progress: Progress | None = None) -
     return built
 
 
-def build(store: Store, project: Path, notes: Path, out: Path, progress: Progress | None = None) -> Built:
+def build(
+    store: Store,
+    project: Path,
+    notes: Path,
+    out: Path,
+    progress: Progress | None = None,
+    tell: Progress | None = None,
+) -> Built:
     """The whole site as HTML in ``out``, which is replaced at the end, when everything else is done.
+
+    ``progress`` hears what is being done, ``tell`` what a person should know of the notes (``take_notes``).
 
     Raises ``BadInput`` where the project or the folder cannot be used, or MkDocs finds a fault in a page.
     """
@@ -263,7 +302,7 @@ def build(store: Store, project: Path, notes: Path, out: Path, progress: Progres
     with _one_build_at_a_time(project / SOURCE, progress):
         # A store of an earlier version may hold runs that lack what ingest makes of whole runs now.
         ingest.bring_others(store)
-        take_notes(store, notes)
+        take_notes(store, notes, tell)
         built = write_pages(store, project, progress)
         if progress is not None:
             progress("MkDocs")

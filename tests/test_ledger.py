@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from akvsite import ledger
 from akvsite.errors import BadInput
+from akvsite.ledger import writing
 from akvsite.tables import TABLES
 
 CLAIM = """---
@@ -194,6 +195,7 @@ def test_rows_are_those_of_the_tables_and_name_every_table_that_is_emptied(folde
         ("claims", "statement:", "x: &x [*x]\nstatement:", "is not"),
         ("claims", "---\nid", "id", "has no front matter"),
         ("claims", CLAIM, "---\n- a\n---\n", "front matter must be keys and values"),
+        ("claims", CLAIM, "---\nid: a\nstate: open\nruns: [a]\n---\n", "state: was a key before claims had a history: make the claim anew with `akvsite claim new`"),
         ("claims", CLAIM, "---\n" + "[" * 5000 + "\n---\n", "front matter is not YAML"),
         ("claims", CLAIM, "", "has no front matter"),
         ("retractions", "claim: copies-overlap", "claim: another", "claim: withdraws 'another', and one.md names it as its own"),
@@ -285,10 +287,10 @@ def test_a_claim_is_withdrawn_once(folder: Path) -> None:
 
 def test_an_exclusion_is_written_once_and_read_back(tmp_path: Path) -> None:
     because = 'it said: "no" --- # and\nleft \u202e'
-    path = ledger.write_exclusion(tmp_path, "run-1", because, date(2026, 1, 5))
+    path = writing.exclude(tmp_path, "run-1", because, date(2026, 1, 5), lambda _: None)
     assert ledger.load(tmp_path).exclusions == (ledger.Exclusion("run-1", "2026-01-05", because),)
     with pytest.raises(BadInput, match=r"excludes the run already"):
-        ledger.write_exclusion(tmp_path, "run-1", "again", date(2026, 1, 6))
+        writing.exclude(tmp_path, "run-1", "again", date(2026, 1, 6), lambda _: None)
     assert "2026-01-05" in path.read_text()
 
 

@@ -31,12 +31,13 @@ _TOLD_ONCE: Final = frozenset((*ESTIMATE_COLUMNS, "level", "clock"))
 WAITING: Final = "This chart is drawn by a script; the table below has the same numbers."
 
 
-def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
+def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "", cite: str = "") -> str:
     """The HTML block of a chart for a Markdown page.
 
     ``key`` names the chart on its page and its files: ``<data_dir>/<key>.js`` (``data_script``) and
     ``<data_dir>/<key>.csv`` (``csv_text``). ``data_dir`` is relative to the page as it is served, such as
     "../data/runs/r1". ``sql`` is the address of the question's SQL, relative to the page; empty where there is none.
+    ``cite`` is what a claim or an inquiry cites the chart by; empty where none can.
     A drawing whose printed line lacks a part is a ``ValueError``.
     """
     _printed(drawing, key)
@@ -47,6 +48,7 @@ def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
     links = [f'<a href="{_text(base)}.csv" download="{_text(name)}.csv">data (CSV)</a>']
     if sql:
         links.append(f'<a href="{_text(sql)}">question (SQL)</a>')
+    cited = f'<p class="akv-cite">To cite it: <code>{_text(cite)}</code></p>' if cite else ""
     return "\n".join(
         (
             f'<figure class="akv-chart" id="{_text(key)}" data-akv-key="{_text(key)}"'
@@ -55,7 +57,7 @@ def figure(drawing: Drawing, key: str, data_dir: str, *, sql: str = "") -> str:
             f" {_text(WAITING)}</p></div>",
             f'<figcaption><p class="akv-links">{" · ".join(links)}</p>'
             f'<details class="akv-fold"><summary>In words</summary>'
-            f'<p class="akv-summary">{_text(drawing.summary)}</p></details></figcaption>',
+            f'<p class="akv-summary">{_text(drawing.summary)}</p>{cited}</details></figcaption>',
             *_table(drawing),
             "</figure>",
             "",

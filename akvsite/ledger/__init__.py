@@ -6,13 +6,11 @@ They live beside the captures, so that a fresh clone has them. The store holds a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from akvsite.errors import BadInput
 from akvsite.ledger import claims, declared, inquiries, notes
@@ -41,9 +39,16 @@ __all__ = [
     "load",
     "read",
     "rows",
-    "write_exclusion",
+    "unread",
     "wrong_name",
 ]
+
+
+#: The folders of the notes, and how the names of their files end.
+KINDS = {
+    "claims": ".md", "retractions": ".md", "inquiries": ".md", "exclusions": ".md",
+    "comparisons": ".toml", "histories": ".toml",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,8 @@ def load(folder: Path, *, unnamed: bool = False) -> Ledger:
     retractions = {path: notes.retraction(path) for path in files(folder, "retractions")}
     asked = {path: inquiries.inquiry(path) for path in files(folder, "inquiries")}
     exclusions = {path: notes.exclusion(path) for path in files(folder, "exclusions")}
-    comparisons = {path: declared.comparison(path) for path in files(folder, "comparisons", "*.toml")}
-    histories = {path: declared.history(path) for path in files(folder, "histories", "*.toml")}
+    comparisons = {path: declared.comparison(path) for path in files(folder, "comparisons")}
+    histories = {path: declared.history(path) for path in files(folder, "histories")}
     _no_twins("id", {path: c.id for path, c in claimed.items()})
     _no_twins("id", {path: r.id for path, r in retractions.items()})
     _no_twins("id", {path: i.id for path, i in asked.items()})
@@ -98,7 +103,7 @@ def _retractions_are_named(
         last = claim.retracted_by
         if last is None or last.name is None:
             continue
-        place = f"history[{len(claim.history) - 1}]"
+        place = f"history[{claim.history.index(last)}]"
         if last.name not in there:
             why = f"names retraction {last.name!r}, and no file of retractions/ holds it: bring the file back"
             raise BadInput(path, f"{why} (SHA-256 {last.sha256}); nothing is deleted", place=place)
@@ -223,22 +228,41 @@ TABLES = (
 )
 
 
-def write_exclusion(folder: Path, run: str, because: str, today: date) -> Path:
-    """Write the dated note that excludes a run. Raises ``BadInput`` where one is there already."""
-    path = folder / "exclusions" / f"{run}.md"
-    if path.exists():
-        raise BadInput(path, "excludes the run already; edit the note, or remove it to take the run back in")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    front = yaml.safe_dump(
-        {"run": run, "date": today.isoformat(), "because": because}, sort_keys=False, allow_unicode=True
-    )
-    path.write_text(f"---\n{front}---\n", encoding="utf-8")
-    return path
+def files(folder: Path, kind: str) -> list[Path]:
+    """The files of one kind of note, by name. What begins with a dot is half written, or an editor's.
+
+    Raises ``BadInput`` for what looks like a note and cannot be read as one: passed over, its words would be gone.
+    """
+    ending = KINDS[kind]
+    place = folder / kind
+    if not place.is_dir():
+        if os.path.lexists(place):
+            raise BadInput(
+                place, "is no folder that can be read; the files of this kind are kept in one of this name"
+            )
+        return []
+    found = []
+    for path in sorted(place.iterdir()):
+        if path.name.startswith(".") or path.suffix.lower() != ending:
+            continue
+        if path.suffix != ending:
+            raise BadInput(path, f"would not be read: its ending is {path.suffix}, and has to be {ending}")
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "is no file, or a link that leads to none"
+            raise BadInput(path, f"{what}: a file of notes was expected here")
+        found.append(path)
+    return found
 
 
-def files(folder: Path, kind: str, pattern: str = "*.md") -> list[Path]:
-    """The files of one kind of note, by name. What begins with a dot is half written, or an editor's."""
-    return sorted(p for p in (folder / kind).glob(pattern) if p.is_file() and not p.name.startswith("."))
+def unread(folder: Path) -> list[str]:
+    """What lies among the notes and is not read, a line each."""
+    return [
+        f"{path}: is not read: only files that end in {ending} are, and no folders"
+        for kind, ending in KINDS.items()
+        if (folder / kind).is_dir()
+        for path in sorted((folder / kind).iterdir())
+        if not path.name.startswith(".") and path.suffix.lower() != ending
+    ]
 
 
 def _no_twins(key: str, names: dict[Path, str]) -> None:

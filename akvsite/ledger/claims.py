@@ -26,7 +26,10 @@ EVENTS = {
     "supported": ((CONTROL,), ()),
     "opened": ((), ("because",)),
     "retracted": ((RETRACTION,), ("sha256",)),
+    "dropped": (CITED, ("because",)),
 }
+#: Keys of claims before they had a history.
+_OLD = ("state", "runs", "comparisons", "charts", "control", "controls")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,17 @@ class Claim:
         return next(states[e.event] for e in reversed(self.history) if e.event in states)
 
     def cited(self, kind: str) -> tuple[str, ...]:
-        return tuple(e.name for e in self.history if e.event == "cited" and e.kind == kind and e.name)
+        """What it stands on. A citation that is dropped after the retraction stays: it is part of what was withdrawn."""
+        found: dict[str, None] = {}
+        for entry in self.history:
+            if entry.event == "retracted":
+                break
+            if entry.kind == kind and entry.name:
+                if entry.event == "cited":
+                    found[entry.name] = None
+                elif entry.event == "dropped":
+                    found.pop(entry.name, None)
+        return tuple(found)
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -86,8 +99,7 @@ class Claim:
 
     @property
     def retracted_by(self) -> Entry | None:
-        last = self.history[-1]
-        return last if last.event == "retracted" else None
+        return next((e for e in self.history if e.event == "retracted"), None)
 
     def sealed(self) -> Claim:
         """The same with a seal on each entry at the end that has none."""
@@ -105,6 +117,12 @@ def claim(path: Path, text: str | None = None, *, unsealed: bool = False) -> Cla
     ``unsealed``: entries at the end may be without a seal. Raises ``BadInput`` with the key, or the entry, that is wrong.
     """
     note = Note(path, text)
+    if "history" not in note.data and (old := next((key for key in _OLD if key in note.data), None)):
+        why = (
+            "was a key before claims had a history: make the claim anew with `akvsite claim new`, bring over what it cites "
+            "with `akvsite claim link` (its retraction with `akvsite retract`), and remove this file"
+        )
+        raise note.wrong(old, why)
     note.only("id", "date", "scope", "about", "statement", "predicts", "history")
     found = Claim(
         id=note.name("id"),
@@ -156,13 +174,17 @@ def _in_order(note: Note, claim: Claim) -> None:
     if history[0].event != "made" or history[0].date != claim.date:
         raise note.wrong("history[0]", f"must be `made`, on the claim's own date {claim.date}")
     cited: set[tuple[str | None, str | None]] = set()
+    #: Of these no control is made by dropping them.
+    once_cited: set[str | None] = set()
+    withdrawn = False
     controls: set[str | None] = set()
     for place, (before, entry) in enumerate(pairwise(history), 1):
         at = f"history[{place}]"
         if entry.date < before.date:
             raise note.wrong(f"{at}.date", f"{entry.date} is before {before.date}, the entry above it")
-        if before.event == "retracted":
-            raise note.wrong(at, "nothing follows the retraction of a claim")
+        withdrawn = withdrawn or before.event == "retracted"
+        if withdrawn and entry.event != "dropped":
+            raise note.wrong(at, "nothing follows the retraction of a claim, but that a citation is dropped")
         match entry.event:
             case "made":
                 raise note.wrong(at, "a claim is made once")
@@ -170,6 +192,14 @@ def _in_order(note: Note, claim: Claim) -> None:
                 if (entry.kind, entry.name) in cited:
                     raise note.wrong(at, f"{entry.kind} {entry.name!r} is cited already")
                 cited.add((entry.kind, entry.name))
+                if entry.kind == RUN:
+                    once_cited.add(entry.name)
+            case "dropped":
+                if (entry.kind, entry.name) not in cited:
+                    raise note.wrong(
+                        at, f"{entry.kind} {entry.name!r} is not cited, so that it cannot be dropped"
+                    )
+                cited.discard((entry.kind, entry.name))
             case "supported":
                 if entry.name in controls:
                     raise note.wrong(at, f"control {entry.name!r} supports it already")
@@ -179,8 +209,9 @@ def _in_order(note: Note, claim: Claim) -> None:
                     raise note.wrong(at, "the claim is open as it is")
                 controls.clear()
         for name in controls:
-            if (RUN, name) in cited:
-                raise note.wrong(at, f"control {name!r} is one of the runs that the claim stands on")
+            if name in once_cited:
+                stood = "stands on" if (RUN, name) in cited else "stood on"
+                raise note.wrong(at, f"control {name!r} is one of the runs that the claim {stood}")
 
 
 def _seals_hold(note: Note, claim: Claim, unsealed: bool) -> None:

@@ -44,7 +44,8 @@ def retraction(path: Path, data: bytes | None = None) -> Retraction:
     )
 
 
-def exclusion(path: Path) -> Exclusion:
-    note = Note(path)
+def exclusion(path: Path, data: bytes | None = None) -> Exclusion:
+    """The exclusion in a file, or in ``data`` that is to become its bytes."""
+    note = Note(path, None if data is None else decoded(path, data))
     note.only("run", "date", "because")
     return Exclusion(note.name("run"), note.day("date"), note.text("because"))

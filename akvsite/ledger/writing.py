@@ -62,6 +62,24 @@ def append(folder: Path, name: str, entries: Sequence[Entry], check: Check) -> t
     return path, claim
 
 
+def exclude(folder: Path, run: str, because: str, today: date, check: Check) -> Path:
+    """Write the dated note that excludes a run. Raises ``BadInput`` where one is there already."""
+    path = folder / "exclusions" / f"{run}.md"
+    with _one_writer(folder):
+        ledger = load(folder)
+        for there in files(folder, "exclusions"):
+            if there == path or notes.exclusion(there).run == run:
+                why = "excludes the run already; edit the note, or remove it to take the run back in"
+                raise BadInput(there, why)
+        data = (
+            f"---\n{_text.front({'run': run, 'date': today.isoformat(), 'because': because})}---\n".encode()
+        )
+        wanted = notes.exclusion(path, data)
+        check(replace(ledger, exclusions=(*ledger.exclusions, wanted)))
+        _put([(path, data)])
+    return path
+
+
 def seal(path: Path) -> int:
     """Seal the entries at the end of a claim's history that have no seal; how many there were."""
     with _one_writer(path.parent.parent):
@@ -151,10 +169,15 @@ def _put(wanted: Sequence[tuple[Path, bytes]]) -> None:
     try:
         for half, path, data in halves:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with half.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                with half.open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                # What the system says of a write names no file.
+                error.filename = error.filename or str(path)
+                raise
         for half, path, _ in halves:
             if not path.exists():
                 made.append(path)

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+from akvsite import wording
 from akvsite.errors import BadInput
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._stamps import stamp_of_quotes
@@ -30,9 +31,10 @@ def unstamped(page: str, withdrawn: Sequence[Record]) -> list[Record]:
     """The withdrawn claims that a page quotes without the stamp of their retraction.
 
     ``page`` is Markdown or HTML, ``withdrawn`` are rows of ``retraction_list``. A quote has the words of the statement,
-    however they are set: tags, entities, emphasis, punctuation, white space and case are looked through. The time is
-    linear in the page for each claim.
+    however they are set: tags, entities, emphasis, punctuation, white space and case are looked through. A statement of
+    few words is not looked for: pages that quote nobody have them too. The time is linear in the page for each claim.
     """
+    withdrawn = [row for row in withdrawn if wording.words(row["statement"]) >= wording.FEWEST_TO_QUOTE]
     if not withdrawn:
         return []
     seen = _without_comments(page)

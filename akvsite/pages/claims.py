@@ -14,6 +14,7 @@ from akvsite.pages._stamps import retraction_link
 NEEDS_DESIGN = ("overlap", "serialisation", "waiting", "idleness")
 #: A claim may cite a chart that no page has, which its page says.
 AFTER_ALL_CHARTS = True
+FORM = "That it is a control is a matter of form: whether it shows what is claimed is for the reader to see."
 #: Digits of a seal and of a hash that are shown.
 SHORT = 8
 
@@ -102,8 +103,10 @@ def _withdrawn(claim: Record) -> str:
 
 
 def _open(desk: Desk, claim: Record) -> str:
-    """Why an open claim is open."""
-    if claim["state"] in (SUPPORTED, RETRACTED):
+    """Why an open claim is open, and what its control does not say of one that is supported."""
+    if claim["state"] == SUPPORTED:
+        return f"\n{text(FORM)}\n"
+    if claim["state"] == RETRACTED:
         return ""
     if claim["unknown"]:
         words = f"Its control {claim['unknown']} is not in this store, so that whether it counts is unknown: the claim is shown as open."

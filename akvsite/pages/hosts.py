@@ -89,12 +89,17 @@ def _noise_floor(desk: Desk, host: str, under: Stamped) -> str:
         return "\nNoise floor: unknown: no A/A experiment, the same thing measured twice on purpose, counts for it. One that is excluded, under a retraction or of differing outputs does not.\n"
     rows = [
         [
-            run_cell(floor.experiment, under, folder="experiments"), floor.what, floor.started or "not stated",
-            counted(floor.pairs), Cell(text(floor.between.text())), Cell(text(floor.one_pair.text())),
+            run_cell(floor.experiment, under, folder="experiments"), Cell(text(number.text()), number.value), of,
+            floor.started or "not stated", floor.what,
         ]
         for floor in floors
+        for number, of in (
+            (floor.between, f"over {number_of(floor.pairs, 'pair')}"),
+            (floor.one_pair, "a single pair, least to most"),
+        )
     ]  # fmt: skip
-    head = ["experiment", "what", "made on", "pairs", "over the pairs", "a single pair, least to most"]
+    # Two numbers beside each other would stand beyond the edge of the page, and so would one behind captured words.
+    head = ["experiment", "by how much", "of", "made on", "what"]
     return table(head, rows, caption="Noise floor: by how much the same thing differed from itself")
 
 

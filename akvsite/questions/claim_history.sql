@@ -5,7 +5,7 @@
 -- @claim    id of the claim
 -- @place    place in its history, from 0
 -- @date     date
--- @event    made, cited, supported, opened or retracted
+-- @event    made, cited, supported, opened, retracted or dropped (a citation that was taken back)
 -- @kind     of what it names: run, comparison, chart, control or retraction
 -- @name     what it names
 -- @because  the reason, where one is given

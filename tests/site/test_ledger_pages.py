@@ -321,6 +321,17 @@ def test_a_page_written_by_hand_is_held_to_it(captured: Path, tmp_path: Path) ->
     written(made)
 
 
+def test_a_statement_of_few_words_is_looked_for_on_no_page() -> None:
+    """Pages that quote nobody have its words; of a claim that is made now there are at least four."""
+    row = {"claim": "k", "retraction": "r", "statement": "The engine waits for the card"}
+    assert _held.unstamped("the engine waits for the card", [row]) == [row]
+    assert _held.unstamped("the engine waits", [row | {"statement": "The engine waits"}]) == []
+    assert (
+        _held.unstamped("複製は計算と同時に進むのだ", [row | {"statement": "複製は計算と同時に進むのだ"}])
+        != []
+    )
+
+
 def test_what_is_never_edited_gets_the_stamp_when_it_quotes(captured: Path, tmp_path: Path) -> None:
     """The words of another claim, and the note of a capture, cannot be altered after the retraction."""
     made = claimed(captured, tmp_path)
