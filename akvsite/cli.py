@@ -505,7 +505,8 @@ def experiment(
         str,
         typer.Argument(
             help="overlap: whether copies and kernels share a device's time; "
-            "probe: what each capture level costs the reference engine or any command; "
+            "probe: what each capture level costs the reference engine or any command, at level edge by the shim libraries "
+            "(`make shim`); "
             "tracer: what looking on costs, one micro-loop with and without tracers; "
             "aa: the same thing twice, the noise floor of a host."
         ),
@@ -531,7 +532,7 @@ def experiment(
         int | None,
         typer.Option(
             "--warm-up",
-            help="Decode steps to cut from each run: 100 of the reference engine, none of a command.",
+            help="Decode steps to cut from each run of probe and aa: 100 of the reference engine, none of a command.",
             min=0,
         ),
     ] = None,
@@ -541,21 +542,33 @@ def experiment(
     name: Annotated[str | None, typer.Option("--name", help="Name of the run and of its folder.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of captures.")] = Path("captures"),
     host: Annotated[str | None, typer.Option("--host", help="Public name of the host.")] = None,
-    host_role: Annotated[str | None, typer.Option("--host-role", help="dev or proof.")] = None,
+    host_role: Annotated[
+        str | None,
+        typer.Option(
+            "--host-role",
+            help="dev, or proof: a quiet host, which is checked. A control of a claim needs --host and this.",
+        ),
+    ] = None,
     note: Annotated[str | None, typer.Option("--note", help="What to know about this experiment.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Carry out a designed set of runs, a fresh process each. Broken off, the same command goes on where it was."""
+    """Carry out a designed set of runs, a fresh process each. Broken off, the same command goes on where it was.
+
+    Refused where a tracer looks on from outside. What a run leaves running is ended, and told.
+    """
     from akvsite import experiments
 
     plan = experiments.Plan(
         pairs, iterations or 0, seed, out, name, host, host_role, note, tuple(arguments or ()), device, warm_up
     )  # fmt: skip
-    done = experiments.carry_out(experiments.find(which), plan, _INHERITED, progress)
+    done = experiments.carry_out(experiments.find(which), plan, _INHERITED, progress, tell)
     clear()
     if json:
         rows = [{"statistic": key, **number.as_row()} for key, number in done.numbers.items()]
-        about = {"bundle": str(done.place), "seed": done.seed, "quiet": done.quiet, "shared": done.shared}
+        about = {
+            "bundle": str(done.place), "seed": done.seed, "quiet": done.quiet, "shared": done.shared,
+            "no_control_because": done.no_control,
+        }  # fmt: skip
         as_json({**about, "numbers": rows})
         return
     say(f"{done.place}: {len(done.results)} runs, seed {done.seed}")

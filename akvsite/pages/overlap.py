@@ -170,6 +170,7 @@ class _Overlap:
             ["timing on", captured(of("shared.timing_on", unknown))],
             ["timing off", captured(of("shared.timing_off", unknown))],
             ["cycles of a run", captured(of("shared.cycles", unknown))],
+            ["cycles before them that no number uses", captured(of("shared.warm_up_cycles", unknown))],
             ["inside a process", captured(of("shared.order_inside_a_process", unknown))],
             ["times are", captured(of("shared.times", unknown))],
             ["design", captured(of("design", unknown))],

@@ -139,15 +139,12 @@ def test_a_bundle_of_every_level(tmp_path: Path, stand_in: dict[str, str]) -> No
     assert rows == [{"least": 133 + 7, "n": 2 * 20, "arm": "decode step"}]
 
 
-def test_other_arguments_are_another_experiment(tmp_path: Path, stand_in: dict[str, str]) -> None:
+def test_other_arguments_are_not_held_up_by_what_failed(tmp_path: Path, stand_in: dict[str, str]) -> None:
     broken = {**stand_in, "STAND_IN": json.dumps({"exit": 3})}
     plan = Plan(blocks=1, iterations=20, out=tmp_path / "out", arguments=SYCL)
     with pytest.raises(BadInput, match="the engine ended with 3: engine: too hot"):
         carry_out(probe(), plan, broken)
-    other = Plan(blocks=1, iterations=20, out=tmp_path / "out", arguments=(*SYCL, "--int8"))
-    with pytest.raises(BadInput, match="with arguments --backend sycl --model tiny was begun here"):
-        carry_out(probe(), other, stand_in)
-    assert len(carry_out(probe(), plan, stand_in).results) == 5
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_tokens_that_differ_are_told(tmp_path: Path, stand_in: dict[str, str]) -> None:
