@@ -61,9 +61,9 @@ SELECT r.id AS run_id,
             WHEN EXISTS (
                 SELECT 1 FROM run_fact f
                 WHERE f.run_id = r.id AND f.part = 'capture'
-                  AND (f.key GLOB 'edge.*' OR f.key GLOB 'probe.*' OR f.key GLOB 'memory_sampling*'
+                  AND (f.key GLOB 'edge.*' OR f.key GLOB 'probe.*' OR f.key GLOB 'memory_sampling*' OR f.key = 'tracers_switched_on'
                        OR f.key = 'experiment' AND f.value IN ('probe', 'tracer')))
-                THEN 'its capture tells of recorders of its own'
+                THEN 'its capture tells of recorders of its own, or that a tracer was switched on around it'
             WHEN EXISTS (
                 SELECT 1 FROM trial t
                 WHERE t.run_id = r.id

@@ -64,8 +64,9 @@ _LOOKING = {
     # They name a library or a file: any value switches them on.
     **dict.fromkeys(
         (
-            "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "HSA_TOOLS_LIB", "ROCP_TOOL_LIB", "ROCPROFILER_LIBRARY_PATH",
-            "OMP_TOOL_LIBRARIES", "INTEL_LIBITTNOTIFY64", "INTEL_JIT_PROFILER64", "LD_AUDIT", "LD_PROFILE",
+            "CUDA_INJECTION32_PATH", "CUDA_INJECTION64_PATH", "NVTX_INJECTION32_PATH", "NVTX_INJECTION64_PATH",
+            "HSA_TOOLS_LIB", "ROCP_TOOL_LIB", "ROCP_TOOL_LIBRARIES", "ROCPROFILER_LIBRARY_PATH", "OMP_TOOL_LIBRARIES",
+            "INTEL_LIBITTNOTIFY64", "INTEL_JIT_PROFILER64", "NSYS_PROFILING_SESSION_ID", "LD_AUDIT", "LD_PROFILE",
         ),
         re.compile("."),
     ),
@@ -74,7 +75,9 @@ _LOOKING = {
 }  # fmt: skip
 #: What the base name of a preloaded library that looks on says, in lower case: unitrace, onetrace, Nsight's injection, roctracer.
 TRACER_LIBRARIES = (
-    "trace", "tracing", "prof", "inject", "cupti", "xpti", "libpti", "akv", "nsys", "nsight", "vtune", "heaptrack", "memray",
+    "trace", "tracing", "prof", "inject", "cupti", "xpti", "libpti", "akv", "nsys", "nsight", "vtune", "advisor", "heaptrack", "memray",
+    "kineto", "scalene", "bpf", "perfetto", "omniperf", "valgrind", "vgpreload", "likwid", "scorep", "hpctoolkit", "lttng",
+    "libtau", "libpapi",
 )  # fmt: skip
 
 

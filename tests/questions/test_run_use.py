@@ -391,6 +391,7 @@ def test_a_file_of_a_tool_that_looks_on_proves_it_without_a_row(
         ("capture", "memory_sampling.samples", "4"),
         ("capture", "experiment", "probe"),
         ("capture", "experiment", "tracer"),
+        ("capture", "tracers_switched_on", "AKV_LEVEL"),
         ("software", "environment.LD_PRELOAD", "libakv_ur.so"),
         ("contract", "engine.device_records", "events"),
         ("contract", "engine.profile_steps", "200:209"),
@@ -421,6 +422,16 @@ def test_a_switch_of_a_tracer_proves_it(name: str, store: Store, hosts: dict[str
         row = make(store, f"run{value}", SPEED, hosts, [("software", f"environment.{name}", value)])
         on = bool(software.looking({name: value}))
         assert row["use"] == ("structure" if on else "speed"), value
+
+
+@pytest.mark.parametrize("word", [*software.TRACER_LIBRARIES, ""])
+def test_a_preloaded_library_that_the_recorder_takes_for_a_tracer_proves_it(
+    word: str, store: Store, hosts: dict[str, int]
+) -> None:
+    library = f"{word}_Tool.so" if word.startswith("lib") else f"libtcmalloc.so:libX{word.upper()}_tool.so"
+    assert bool(software.tracers(library)) == bool(word)
+    row = make(store, "run", SPEED, hosts, [("software", "environment.LD_PRELOAD", library)])
+    assert row["use"] == ("structure" if word else "speed")
 
 
 @pytest.mark.parametrize("treatment", ["capture at level edge", "capture at level runner", "device", "host"])
