@@ -115,3 +115,14 @@ def test_a_process_that_is_gone_has_no_memory_and_no_libraries() -> None:
 )  # fmt: skip
 def test_runtimes_are_known_by_name(name: str, known: bool) -> None:
     assert processes.is_runtime(name) == known
+
+
+def test_only_what_was_not_there_before_is_ended() -> None:
+    with subprocess.Popen(["sleep", "40"]) as old, processes.taking_in_orphans():
+        before = processes.below_this()
+        with subprocess.Popen(["sh", "-c", "sleep 40 & sleep 40"], stdout=subprocess.PIPE) as new:
+            # One that the shell begins ends with it or is taken in: two or three in all, and none stays.
+            assert processes.end_those_left(before, grace=0) >= 1
+            assert new.wait() is not None
+        assert processes.below_this() == before and old.poll() is None
+        old.kill()
