@@ -106,7 +106,9 @@ class SiteDesk:
             self._leave(f"data/{page}/{key}.js", embed.data_script(drawing, key))
             self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
         cite = name if page.partition("/")[0] in CITED_PAGES else ""
-        return embed.figure(drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite)
+        return embed.figure(
+            drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite
+        )
 
     def has_chart(self, chart: str) -> bool:
         return chart in self.drawn

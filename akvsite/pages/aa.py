@@ -67,22 +67,22 @@ class _Twice(Paired):
         return "\n".join(part for part in parts if part)
 
     def _tables(self) -> str:
-        """A number a row: two beside each other would stand beyond the edge of the page."""
+        """A number a row, before what it is of: two beside each other would stand beyond the edge of the page."""
         rows = []
         for arm in self.timed:
             for statistic in STATISTICS[arm]:
                 what = self.name(arm, statistic)
                 between = self.effect(A, AGAIN, statistic, arm)
                 rows += [
-                    [what, f"{AGAIN} against {A}, over the pairs", cell(between)],
+                    [f"{AGAIN} against {A}, over the pairs", cell(between), what],
                     [
-                        what,
                         "a single pair, least to most",
                         cell(self.run.marked(estimators.one_pair(between))),
+                        what,
                     ],
-                    *([what, f"{t}, over runs", cell(self.over_runs(t, statistic, arm))] for t in (A, AGAIN)),
+                    *([f"{t}, over runs", cell(self.over_runs(t, statistic, arm)), what] for t in (A, AGAIN)),
                 ]
-        return table(["of a run", "what", "number"], rows)
+        return table(["what", "number", "of a run"], rows, prose=True)
 
     def _pairs(self) -> Drawing:
         between = self.effect(A, AGAIN)

@@ -120,7 +120,7 @@ def _numbers(found: Compared) -> str:
             ("B over A", found.ratio),
         )
     ]
-    return table(["statistic of a run", *STATISTICS], rows)
+    return table(["statistic of a run", *STATISTICS], rows, prose=True)
 
 
 @dataclass(frozen=True)
@@ -218,13 +218,13 @@ def _charts(desk: Desk, page: str, found: Compared, footer: _Footers) -> str:
 def _runs(found: Compared, stamped: Stamped) -> str:
     def row(run: OneRun) -> list[Cell | str | int | None]:
         return [
-            run_cell(run.name, stamped, "../"), run.side, run.place, counted(len(run.steps)),
+            run_cell(run.name, stamped, "../"), run.side,
             *(Cell(text(run.numbers[s].text()), run.numbers[s].value) for s in STATISTICS),
-            run.facts.get(("contract", "output_hash"), "not stated"),
+            run.place, counted(len(run.steps)), run.facts.get(("contract", "output_hash"), "not stated"),
         ]  # fmt: skip
 
     return table(
-        ["run", "side", "place", "steps after the cut", *STATISTICS, "output hash"],
+        ["run", "side", *STATISTICS, "place", "steps after the cut", "output hash"],
         [row(r) for r in found.runs],
         sortable=True,
     )

@@ -156,20 +156,19 @@ def _load(desk: Desk, host: str, runs: Sequence[Record], under: Stamped) -> str:
         device += [f"{load['device_memory_mib']} MiB in use"] if load["device_memory_mib"] else []
         rows.append(
             [
-                run_cell(run["name"], under), run["started"] or "not stated", run["level"],
-                Cell("not stated") if a_core is None else Cell(text(f"{a_core:.3f}"), a_core),
+                run_cell(run["name"], under), Cell("not stated") if a_core is None else Cell(text(f"{a_core:.3f}"), a_core),
                 load["governor"] or "not stated",
                 "no device" if users is None and load["no_device"] else "not stated" if users is None else counted(users),
-                ", ".join(device) or "not stated",
+                ", ".join(device) or "not stated", run["level"], run["started"] or "not stated",
             ]
         )  # fmt: skip
     head = [
         "run",
-        "captured",
-        "level",
         "load a core",
         "governor",
         "other processes on the device",
         "device, a moment before",
+        "level",
+        "captured",
     ]
     return table(head, rows, caption="Load before each capture", sortable=True)

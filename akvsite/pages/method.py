@@ -42,6 +42,14 @@ SMALL_MARKS = (
     "Small dots are what a value was made from: one a run, a pair or a triple; or the samples, where they are too few for a band.",
     "A dotted line is a second band, made another way, such as by history or of the median run.",
 )
+#: Words of the designs, of inquiries and of the noise floor.
+TERMS = {
+    "control": "what something is held against. In a probe experiment it is level off, to which every other level is compared. A claim is supported by a control: a run or experiment with capture off that it does not stand on. A retraction names as its control the run with capture off that showed the claim to be wrong.",
+    "ABBA pair": "two runs side by side in time, one of each side, in turn A first and B first, so that a drift of the host falls on both sides alike.",
+    "triple": "three measurements side by side in time in an overlap experiment: copies alone, compute alone, and both together. One triple gives one overlap.",
+    "one more pair": "what the band of a single pair speaks of. It holds the pairs that were seen, from least to most, and its confidence is how often the next pair of the same kind lies in it; a band over all pairs speaks of their middle.",
+    "rung": "one step of an inquiry: an evidence scope, the question that was asked there, what was seen, and what it stands on.",
+}
 #: The real repeats on which bands were tried.
 REPEATS = tuple(f"h200-decode-off-{side}{number}" for side in "ab" for number in range(6))
 #: Tables of the calibration that stand open on the page: their title, the heading, and what to know of them.
@@ -118,6 +126,8 @@ def _reading() -> str:
         + "\nMarks of the charts, by their entry in the legend:\n"
         + table(["entry", "what it means"], [[entry, Cell(text(words))] for entry, words in MARKS.items()])
         + items(text(words) for words in SMALL_MARKS)
+        + "\nWords that are used of experiments, claims and inquiries:\n"
+        + table(["word", "what it means"], [[word, Cell(text(words))] for word, words in TERMS.items()])
     )  # fmt: skip
 
 

@@ -89,7 +89,8 @@ class _Probe(Paired):
                     for level in self.levels
                 ]
                 what = self.name(arm, statistic)
-                made.append(table(["level", f"what it adds to the {what}", f"the {what}, over runs"], rows))
+                head = ["level", f"what it adds to the {what}", f"the {what}, over runs"]
+                made.append(table(head, rows, prose=True))
         return "\n".join(made)
 
     def _charts(self) -> Iterator[tuple[str, str, str, Drawing]]:

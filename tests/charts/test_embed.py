@@ -34,8 +34,9 @@ def parsed(html: str) -> _Page:
 
 
 def test_a_figure_says_what_stands_in_for_the_chart(drawing: Drawing) -> None:
-    page = parsed(embed.figure(drawing, "key", "../data/r1", sql="../data/q.sql"))
+    page = parsed(embed.figure(drawing, "key", "../data/r1", sql="../data/q.sql", cite="runs/r1#key"))
     said = " ".join(page.said)
+    assert "runs/r1#key" in said
     assert embed.WAITING in said
     assert drawing.summary in said
     links = [attrs["href"] for tag, attrs in page.tags if tag == "a"]

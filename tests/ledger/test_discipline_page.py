@@ -42,6 +42,7 @@ def test_the_commands_of_the_page_run_in_its_order(akvsite: Any, tmp_path: Path)
         "cited",
         "cited",
         "supported",
+        "dropped",
         "opened",
         "retracted",
     ]

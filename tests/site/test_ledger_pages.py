@@ -208,6 +208,7 @@ def test_a_supported_claim_names_its_control(captured: Path, tmp_path: Path) -> 
     )
     pages = written(made)
     assert "state supported by control run-e" in plain(pages["claims/holds.md"])
+    assert "That it is a control is a matter of form" in plain(pages["claims/holds.md"])
     assert "2026-01-09 supported control run-e" in plain(pages["claims/holds.md"])
     assert (
         'href="../claims/holds.html"' in pages["runs/run-d.md"]
