@@ -230,27 +230,55 @@ def test_a_run_that_declares_less_than_it_holds_is_not_pooled(
     assert {n["use"] for n in found["numbers"] if n["of"] == "B"} == {"structure, not speed"}
 
 
-ORDERS = {"alternating": [0, 3, 1, 2], "not alternating": [0, 1, 2, 3], "not stated": None}
+#: Places of a0, a1, b0 and b1 in the order of the runs. One that is not stated, or stated twice, is none.
+ORDERS: dict[str, list[int | None]] = {
+    "alternating": [0, 3, 1, 2],
+    "not alternating": [0, 1, 2, 3],
+    "stated twice": [0, 1, 0, 1],
+    "not stated": [None] * 4,
+    "not stated by one": [0, 3, 1, None],
+}
 
 
 @pytest.mark.parametrize("how", ORDERS)
 def test_interleaved_pairs_stand_for_their_load_by_design(how: str, tmp_path: Path) -> None:
     names = ["a0", "a1", "b0", "b1"]
     for place, name in enumerate(names):
-        order = ORDERS[how]
-        facts = {"load.before": {"load_1_min": 1.0 + place}}
-        if order is not None:
-            facts["capture"] = {"order": order[place]}
+        facts = {"load.before": {"load_1_min": 1.0 + place}, "capture": {"order": ORDERS[how][place]}}
         capture(tmp_path / name, facts, minute=place)
     declare(tmp_path, "pairs", names[:2], names[2:], "ABBA pairs")
     read_in(tmp_path / "akvsite.db", tmp_path)
     (page,) = pages_of(tmp_path / "akvsite.db", tmp_path, comparison).values()
-    if how == "not alternating":
-        assert "No difference is formed: the loads were not the same" in page and "B minus A" not in page
-    else:
-        said = "as ABBA" if how == "alternating" else "in an order that the captures do not state"
-        assert f"the design stands for it, not the fingerprint: runs of A and B alternate {said}" in page
+    if how == "alternating":
+        assert "the design stands for it, not the fingerprint: runs of A and B alternate as ABBA" in page
         assert "No difference is formed" not in page and "B minus A" in page
+    else:
+        assert "No difference is formed: the loads were not the same" in page and "B minus A" not in page
+        assert "design stands for" not in page
+
+
+def test_pairs_whose_order_is_not_stated_take_the_same_load(tmp_path: Path) -> None:
+    """Where the design is no evidence the fingerprints are."""
+    names = ["a0", "a1", "b0", "b1"]
+    for place, name in enumerate(names):
+        capture(tmp_path / name, {}, minute=place)
+    declare(tmp_path, "pairs", names[:2], names[2:], "ABBA pairs")
+    read_in(tmp_path / "akvsite.db", tmp_path)
+    (page,) = pages_of(tmp_path / "akvsite.db", tmp_path, comparison).values()
+    assert "the same within the tolerance: a0 and a1" in page and "B minus A" in page
+    assert "design stands for" not in page
+
+
+def test_pairs_over_two_hosts_have_no_design_that_stands_for_their_load(tmp_path: Path) -> None:
+    names = ["a0", "a1", "b0", "b1"]
+    for place, name in enumerate(names):
+        facts = {"capture": {"order": ORDERS["alternating"][place]}}
+        capture(tmp_path / name, facts, minute=place, host=f"host-{name[0]}")
+    declare(tmp_path, "pairs", names[:2], names[2:], "ABBA pairs")
+    read_in(tmp_path / "akvsite.db", tmp_path)
+    (page,) = pages_of(tmp_path / "akvsite.db", tmp_path, comparison).values()
+    assert "hosts host-a and host-b are not pooled" in page and "B minus A" not in page
+    assert "design stands for" not in page and "not all of one host" in page
 
 
 def test_every_pair_of_an_unpaired_comparison_is_under_the_same_load(tmp_path: Path) -> None:

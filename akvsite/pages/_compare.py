@@ -302,20 +302,21 @@ def _mispaired(a: Sequence[OneRun], b: Sequence[OneRun]) -> str:
 
 
 def _interleaved(runs: Sequence[OneRun]) -> str:
-    """The order of pairs, which stands for their load; nothing where the captures say that the sides did not alternate."""
+    """The order of pairs, which stands for their load; nothing where a capture states none, or the sides did not alternate.
+
+    What a comparison's file says of its own design is no evidence of how the runs were made.
+    """
     a, b = ([r for r in runs if r.side == side] for side in ("A", "B"))
-    order = _order(a, b)
-    if order is None:
-        return _load.NOT_STATED
+    order = _order(a, b) or ""
     return order if all(len(set(order[at : at + 2])) == 2 for at in range(0, len(order), 2)) else ""
 
 
 def _order(a: Sequence[OneRun], b: Sequence[OneRun]) -> str | None:
-    """The order in which the runs were made, such as ABBABA, where every capture states its place in it."""
-    placed = []
+    """The order in which the runs were made, such as ABBABA, where every capture states its own place in it."""
+    placed: dict[int, str] = {}
     for run in (*a, *b):
         order = _place(run, "order")
-        if order is None:
+        if order is None or order in placed:
             return None
-        placed.append((order, run.side))
-    return "".join(side for _, side in sorted(placed))
+        placed[order] = run.side
+    return "".join(placed[order] for order in sorted(placed))

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from akvsite.pages import Desk
 
-NOT_STATED = "not stated"
-
 
 @dataclass(frozen=True)
 class Loads:
@@ -22,20 +20,16 @@ class Loads:
     tolerance: str
     #: The fingerprint of each run, in words, by its name.
     fingerprints: dict[str, str]
-    #: The order of interleaved runs, such as ABBA, or `NOT_STATED`; empty where no design stands for the load.
+    #: The order of interleaved runs of one host, such as ABBA, as every capture states it; empty where no design stands for
+    #: the load.
     order: str = ""
 
     @property
     def words(self) -> str:
         """One sentence for a page or a printed line."""
         if self.order:
-            order = (
-                "in an order that the captures do not state"
-                if self.order == NOT_STATED
-                else f"as {self.order}"
-            )
             return (
-                f"the design stands for it, not the fingerprint: runs of A and B alternate {order},"
+                f"the design stands for it, not the fingerprint: runs of A and B alternate as {self.order},"
                 " so that both sides saw the same changes of load"
             )
         said = {
@@ -70,7 +64,8 @@ def of_runs(desk: Desk, runs: Sequence[tuple[str, int]], order: str = "") -> Loa
         if row["other"] in names and row["other_id"] > run_id
     ]
     if len(pairs) < len(names) * (len(names) - 1) // 2:
-        return Loads(None, "the runs are not all of one host that is stated", tolerance, fingerprints, order)
+        # Runs that alternate between two hosts saw no load together.
+        return Loads(None, "the runs are not all of one host that is stated", tolerance, fingerprints)
     for same in (0, None, 1):
         found = [pair for pair in pairs if pair["same"] == same]
         if found:
