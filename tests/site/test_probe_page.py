@@ -146,7 +146,7 @@ def test_it_is_found_from_its_run_and_from_the_list(tmp_path: Path, build: Build
     pages, _ = build(run, experiments)
     assert "../experiments/probe-x.html" in pages["runs/probe-x"]
     row = re.search(r'<tr><td[^>]*><a href="experiments/probe-x.html">.*?</tr>', pages["experiments"])
-    assert row and "<td>edge</td><td>on, or excluded&#58; no control</td>" in row[0]
+    assert row and "<td>edge</td><td>no control&#58; captured while it ran" in row[0]
 
 
 @pytest.mark.parametrize(("level", "near"), [("runner", 1.0), ("host", 5.0), ("edge", 33.0)])
