@@ -11,6 +11,7 @@ import html
 import io
 import json
 import math
+import re
 from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Final
@@ -26,6 +27,9 @@ TABLE_ROWS: Final = 40
 
 #: Columns that the caption tells once where all rows say the same.
 _TOLD_ONCE: Final = frozenset((*ESTIMATE_COLUMNS, "level", "clock"))
+
+#: How the printed line, which may be broken anywhere, names a retraction.
+_RETRACTED: Final = re.compile(r"RETRACTED \d{4}-\d\d-\d\d \([^()]*\)")
 
 #: What is read until the script has drawn, and where it never runs.
 WAITING: Final = "This chart is drawn by a script; the table below has the same numbers."
@@ -73,11 +77,17 @@ def data_script(drawing: Drawing, key: str) -> str:
 
 
 def csv_text(drawing: Drawing) -> str:
-    """The chart's rows as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    """The chart's rows as CSV; text that a spreadsheet would run as a formula gets a leading apostrophe.
+
+    Where the chart is under a retraction its printed line says so, and each row here does, in a last column ``retracted``.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_csv_cell(column) for column in drawing.columns])
-    writer.writerows([_csv_cell(cell) for cell in row] for row in drawing.rows)
+    footer = drawing.spec.get("usermeta", {}).get("akv", {}).get("footer", ())
+    stamps = "; ".join(dict.fromkeys(_RETRACTED.findall(" ".join(footer))))
+    more = [stamps] if stamps else []
+    writer.writerow([_csv_cell(column) for column in (*drawing.columns, *(["retracted"] if stamps else []))])
+    writer.writerows([_csv_cell(cell) for cell in (*row, *more)] for row in drawing.rows)
     return out.getvalue()
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from browser import samples
@@ -95,6 +96,19 @@ def test_csv_holds_all_rows_and_no_formula() -> None:
         ['ok, "q"\n', str(2**63)],
         ["' +1", "True"],
     ]
+
+
+def test_csv_of_a_withdrawn_chart_says_so_in_each_row() -> None:
+    rows = [bands.Row(f"k{n}", samples.STEP) for n in range(3)]
+    stamps = tuple(
+        f"RETRACTED 2026-01-0{n} (not-{n}): a claim that stands on run {'a' * 90} was withdrawn"
+        for n in (1, 2)
+    )
+    plain = list(csv.reader(io.StringIO(embed.csv_text(bands.draw("?", rows, samples.FOOTER)))))
+    drawing = bands.draw("?", rows, replace(samples.FOOTER, stamps=stamps))
+    under = list(csv.reader(io.StringIO(embed.csv_text(drawing))))
+    said = "RETRACTED 2026-01-01 (not-1); RETRACTED 2026-01-02 (not-2)"
+    assert under == [[*plain[0], "retracted"], *([*row, said] for row in plain[1:])]
 
 
 def test_a_table_is_capped_and_says_where_the_rest_is() -> None:

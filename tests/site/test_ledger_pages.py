@@ -145,6 +145,10 @@ def test_a_retraction_reaches_what_was_built_before(again: Mapping[str, str], wi
         "data/inquiries/path/rung-1-chart-2.js",
     ):
         assert "RETRACTED 2026-02-02 (looked)" in again[name], name
+        rows = again[name.replace(".js", ".csv")].splitlines()
+        assert rows[0].endswith(",retracted") and all(
+            "RETRACTED 2026-02-02 (looked)" in r for r in rows[1:]
+        ), name
     # Its band by history would have the spread of run-a.
     assert (
         "RETRACTED 2026-02-02 (looked): a claim that stands on run run-a"
