@@ -292,10 +292,16 @@ def compare(
 @app.command(epilog="Example: akvsite runs --json")
 def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
     """The runs in the store, and what each holds."""
+    from akvsite.pages._stamps import stamped_runs
     from akvsite.site import SiteDesk
 
     with reading(store) as opened:
-        rows = SiteDesk(opened).ask("run_list", order="name")
+        desk = SiteDesk(opened)
+        under = stamped_runs(desk)
+        rows = [
+            row | {"retractions": ", ".join(under.get(row["name"], ())) or None}
+            for row in desk.ask("run_list", order="name")
+        ]
     if json:
         as_json(rows)
     else:
@@ -311,6 +317,7 @@ def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
             "calls",
             "trials",
             "quarantined",
+            *(["retractions"] if under else []),
         )
         table([{k: row[k] for k in keep} for row in rows])
 
@@ -332,7 +339,7 @@ def show(
     if json:
         as_json(
             {
-                "run": found.listed, "because": found.use_because, "seen": list(found.coverage), "facts": facts,
+                "run": found.listed, "because": found.use_because, "retracted": list(found.withdrawn), "seen": list(found.coverage), "facts": facts,
                 "records": account, "numbers": {k: v.as_row() for k, v in numbers.items()},
             }
         )  # fmt: skip
