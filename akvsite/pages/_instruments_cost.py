@@ -41,7 +41,8 @@ class Effect:
     level: str
     timed: str
     median: Estimate
-    mean: Estimate
+    #: None of a whole command: it has one time a run, whose mean is its median.
+    mean: Estimate | None
 
 
 def write(desk: Desk, page: str) -> str:
@@ -84,7 +85,9 @@ def _effects(desk: Desk, row: Record) -> Iterator[Effect]:
         there = {run.level for run in runs}
         for level in ADDS:
             if OFF in there and level in there:
-                yield Effect(row, level, timed, *(_effect(runs, level, s, fewest) for s in STATISTICS))
+                median = _effect(runs, level, "median", fewest)
+                mean = None if arm == COMMAND else _effect(runs, level, "mean", fewest)
+                yield Effect(row, level, timed, median, mean)
 
 
 def _effect(runs: Sequence[LevelRun], level: str, statistic: Statistic, fewest: int) -> Estimate:
@@ -98,7 +101,7 @@ def _levels(desk: Desk, effects: Sequence[Effect]) -> str:
         own = [effect for effect in effects if effect.level == level]
         rows += [
             [
-                Cell(text(level), f"{number} {level}"), _number(e.median), _number(e.mean), e.timed,
+                Cell(text(level), f"{number} {level}"), _number(e.median), Cell("–") if e.mean is None else _number(e.mean), e.timed,
                 run_cell(e.experiment["experiment"], stamped, folder="experiments"), captured(e.experiment["engine"] or "not stated"),
                 e.experiment["started"] or "not stated",
             ]
@@ -129,7 +132,9 @@ def _chart(desk: Desk, host: str, role: str, effects: Sequence[Effect]) -> Drawi
                 ]
             )
             drawn += [
-                bands.Row(label, number, s) for s, number in zip(STATISTICS, (e.median, e.mean), strict=True)
+                bands.Row(label, number, s)
+                for s, number in zip(STATISTICS, (e.median, e.mean), strict=True)
+                if number is not None
             ]
         if not own:
             drawn += [bands.Row(level, unknown("no experiment", "%"), s) for s in STATISTICS]
