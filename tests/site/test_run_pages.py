@@ -13,8 +13,14 @@ from pathlib import Path
 
 import built_site
 import claims
+import pytest
 import words
 from test_build import html
+
+from akvsite import site
+from akvsite.errors import BadInput
+from akvsite.pages import claims as claim_pages
+from akvsite.store import Store
 
 
 def said(project: Path, page: str) -> str:
@@ -254,25 +260,28 @@ def test_notes_are_text_and_cannot_look_like_the_page(project: Path, tmp_path: P
 
 
 def test_a_claim_cannot_leave_open_without_a_control_that_counts(project: Path, tmp_path: Path) -> None:
-    """No such run; an instrumented run; an excluded one; and then one that counts."""
-    again = tmp_path / "claims"
-    shutil.copytree(project, again)
-    before = html(again, "claims")
+    """An instrumented run; an excluded one; one that counts; and one that this store does not have."""
+    notes, store = tmp_path / "captures", tmp_path / "akvsite.db"
+    for kind in ("claims", "retractions", "inquiries", "exclusions", "comparisons", "histories"):
+        shutil.copytree(project / "captures" / kind, notes / kind)
+    shutil.copy(project / "akvsite.db", store)
 
-    def build(control: str) -> subprocess.CompletedProcess[str]:
+    def take(control: str) -> str:
         history = claims.cited("run", "h200-decode-off-a0"), claims.supported(control)
-        claims.write_claim(
-            again / "captures", "bold", *history, about=["overlap"], statement="Copies overlap."
-        )
-        return built_site.run(again, "build", check=False)
+        claims.write_claim(notes, "bold", *history, about=["overlap"], statement="Copies overlap.")
+        with Store.open(store) as opened:
+            site.take_notes(opened, notes)
+            desk = site.SiteDesk(opened)
+            pages = {page.path: page.text for page in claim_pages.write(desk)}
+        return entities.unescape(re.sub("<[^>]+>", "", pages["claims/bold"]))
 
-    for control in ("nowhere", "h200-kv-prefetch-device", "two-devices"):
-        done = build(control)
-        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-        assert "bold" in done.stderr and control in done.stderr
-        assert html(again, "claims") == before, "the site that was there stays"
-    assert build("h200-overlap-control").returncode == 0
-    assert "supported" in said(again, "claims")
+    for control in ("h200-kv-prefetch-device", "two-devices"):
+        with pytest.raises(BadInput) as refused:
+            take(control)
+        assert "bold" in str(refused.value) and control in str(refused.value)
+    assert "supported by control h200-overlap-control" in take("h200-overlap-control")
+    shown = take("nowhere")
+    assert "stateopen" in shown and "nowhere is not in this store" in shown and "supported by" not in shown
 
 
 def test_an_excluded_run_is_in_no_number_of_a_comparison(project: Path, tmp_path: Path) -> None:
