@@ -375,7 +375,7 @@ def test_a_host_says_what_it_is_for_and_what_changed(tmp_path: Path) -> None:
     assert "host kernel 6.1 2026-01-01T10:01:00+00:00" in changed_
     assert "It may not be used for: a statement of speed" in busy and "load a core at most 0.10 apart" in busy
     assert "comparison under the same load 3 3 runs: aa-busy , new , old ." in busy
-    assert re.search(r"Noise floor: .* aa-busy .* 8 -?[\d.]+ % \[", busy)
+    assert re.search(r"Noise floor: .* aa-busy -?[\d.]+ % \[.*over 8 pairs", busy)
     assert "0.250 powersave 1 345 MHz, 35 °C" in busy
     assert (
         "Thresholds before a run: load a core over 1 min at most 0.10, governor `performance` on every core"
