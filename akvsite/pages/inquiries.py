@@ -130,6 +130,8 @@ class _Inquiry:
             if name in self._drawn:
                 parts.append(f'\nThe chart {text(name)} is drawn <a href="#{self._drawn[name]}">above</a>.\n')
                 continue
+            if not self.desk.has_chart(name):
+                continue
             self._drawn[name] = key
             drawing, question = self.desk.drawing(name)
             parts.append("\n" + self.desk.figure(self.page, key, drawing, question))

@@ -23,8 +23,8 @@ KINDS = (
     "runs/launches-unseen", "runs/two-devices", "runs/kernel-before-launch", "runs/serving", "runs/cut-short",
     "edge", "experiments", "experiments/tracer-sycl-cpu", "runs/h200-edge-graph", "runs/sycl-cpu-edge",
     "experiments/probe-made-up", "runs/looked-at", "experiments/runner-h200-probe", "runs/runner-sycl-device",
-    "experiments/overlap-h200", "experiments/aa-h200", "experiments/probe-sycl-cpu", "instruments", "inquiries",
-    "inquiries/the-observer-that-changed-the-answer", "claims/h200-copies-hide-wholly", "runs/overlap-trace-sycl-cpu",
+    "experiments/overlap-h200", "experiments/aa-h200", "instruments", "inquiries/the-observer-that-changed-the-answer",
+    "claims/h200-copies-hide-wholly",
 )  # fmt: skip
 PLAIN = "publish"
 

@@ -276,9 +276,14 @@ def test_a_chart_that_no_page_has_stops_the_build(captured: Path, tmp_path: Path
     ):
         written(made)
     (made / "captures" / "inquiries" / "path.md").unlink()
+    # A run that is not in the store is said to be not there.
+    write_inquiry(
+        made / "captures", rungs=[{"scope": "source", "question": "?", "charts": ["runs/elsewhere#steps"]}]
+    )
+    assert "runs/elsewhere#steps (not in the store)" in plain(written(made)["inquiries/path.md"])
     # What a claim's history names stays there, so that a chart that is not there is said and stops nothing.
-    claims.write_claim(made / "captures", "shown", claims.cited("chart", "comparisons/gone#shift"))
-    assert "comparisons/gone#shift (no page has this chart)" in plain(written(made)["claims/shown.md"])
+    claims.write_claim(made / "captures", "shown", claims.cited("chart", "comparisons/ab#gone"))
+    assert "comparisons/ab#gone (no page has this chart)" in plain(written(made)["claims/shown.md"])
     # A build that stopped leaves nothing that the next one does not take away.
     (made / "captures" / "claims" / "shown.md").unlink()
     assert "claims/shown.md" not in written(made)
