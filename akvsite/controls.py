@@ -52,7 +52,8 @@ def refusals(store: Store, claim: str | None = None) -> Iterator[Refusal]:
     for row in store.rows(
         f"SELECT * FROM retraction_control WHERE counts = 0 {of_one} ORDER BY retraction", one
     ):
-        yield Refusal(row["claim"], row["retraction"], row["control"], f"{row['control']!r} {row['because']}")
+        why = f"{row['control']!r} {row['because']}"
+        yield Refusal(row["claim"], row["retraction"], row["control"], why, bool(row["known"]))
 
 
 def hold(store: Store, folder: Path) -> None:

@@ -30,7 +30,10 @@ HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](jav
 #: Captures that a site has which is built once, and one that is built many times has not. Comparisons of those that are
 #: left out are left out with them.
 OF_THE_ENGINE = ("runner-sycl-device", "runner-h200-probe")
-LARGE = ("h200-edge-decode", "h200-edge-graph", "sycl-cpu-edge")
+LARGE = (
+    "h200-edge-decode", "h200-edge-graph", "sycl-cpu-edge", "overlap-h200-small-copies", "overlap-trace-h200-small-copies",
+    "overlap-sycl-cpu", "overlap-trace-sycl-cpu", "aa-sycl-cpu", "probe-sycl-cpu",
+)  # fmt: skip
 
 #: A claim that has been withdrawn: what it stands on must carry the stamp.
 RETRACTED_RUN = "h200-decode-off-a0"

@@ -6,9 +6,11 @@
 -- @retraction  id of the retraction
 -- @claim       the claim it withdraws
 -- @control     the run that showed it
+-- @known       1 where the store has it
 -- @counts      1 where it was captured with capture off
 -- @because     why it does not count
-SELECT r.retraction, r.claim, r.control, coalesce(l.counts = 1 OR x.run_name IS NOT NULL AND n.level = 0, 0) AS counts,
+SELECT r.retraction, r.claim, r.control, n.id IS NOT NULL AS known,
+       coalesce(l.counts = 1 OR x.run_name IS NOT NULL AND n.level = 0, 0) AS counts,
        CASE WHEN l.run IS NULL THEN 'is not in the store, into which `akvsite ingest` reads captures'
             WHEN l.counts = 1 OR x.run_name IS NOT NULL AND n.level = 0 THEN ''
             ELSE 'is no control: ' || l.because END AS because
