@@ -57,6 +57,8 @@ class Cited:
     def bare(self, kind: str, name: str) -> str:
         """The same without a mark, where the page itself is about the retraction."""
         if kind == "chart":
+            if not self._has_page(name):
+                return f"{text(name)} (not in the store)"
             return link(name, f"{self.root}{name.replace('#', '.html#', 1)}")
         folder = {"comparison": "comparisons", "inquiry": "inquiries"}.get(kind, "runs")
         there = kind == "inquiry" or self.has(kind, name)
@@ -81,11 +83,16 @@ class Cited:
         page, _, key = name.partition("#")
         folder, _, of = page.partition("/")
         under = self._comparisons if folder == "comparisons" else self._runs
-        if not self.has("comparison" if folder == "comparisons" else "run", of):
+        if not self._has_page(name):
             return f"{text(name)} (not in the store)"
         if self._charts_known and not self._desk.has_chart(name):
             return f"{text(name)} (no page has this chart)"
         return link(name, f"{self.root}{page}.html#{key}") + mark(under.get(of, ()), self.root)
+
+    def _has_page(self, chart: str) -> bool:
+        """Whether the store has what a chart is of."""
+        folder, _, of = chart.partition("#")[0].partition("/")
+        return self.has("comparison" if folder == "comparisons" else "run", of)
 
     def claim(self, name: str) -> str:
         """A claim with how it stands."""
