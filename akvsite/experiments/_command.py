@@ -12,7 +12,7 @@ from akvsite.experiments._engine import COMMAND, STEP, agreement, alike
 from akvsite.experiments._process import EDGE, FILES, OFF, RECORDED
 from akvsite.experiments._recorded import CALLS, STEPS, count, decode_steps, recorded
 from akvsite.experiments._runner import Plan, Result
-from akvsite.experiments._shapes import facts, natural, table_of, words
+from akvsite.experiments._shapes import facts, fault, natural, table_of, words
 from akvsite.record import levels, program, stated
 from akvsite.record.clean import Facts, clean
 from akvsite.tables import LEVELS
@@ -96,11 +96,7 @@ class Command:
             return "trials are not the command and its decode steps in their order"
         if not all(ns for _, _, ns in result["trials"]):
             return "a decode step or the whole command took no time at all"
-        try:
-            _KEPT(result, "the run")
-        except ValueError as error:
-            return str(error)
-        return None
+        return fault(_KEPT, result, "the run")
 
     def together(self, results: Sequence[Result]) -> Facts:
         """What the command states of itself in all runs alike, and whether its output was the same."""

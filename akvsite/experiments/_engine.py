@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from akvsite.errors import BadInput, visible
+from akvsite.errors import BadInput
 from akvsite.experiments import _process, _sycl
 from akvsite.experiments._process import EDGE, FILES, OFF, RECORDED
 from akvsite.experiments._recorded import CALLS, STEPS, STRETCHES, count, recorded
 from akvsite.experiments._runner import Plan, Result
-from akvsite.experiments._shapes import facts, list_of, maybe, natural, row_of, table_of, whole, words
+from akvsite.experiments._shapes import facts, fault, list_of, maybe, natural, row_of, table_of, whole, words
 from akvsite.record import levels, reference
 from akvsite.record.clean import Facts
 from akvsite.tables import LEVELS
@@ -127,7 +127,7 @@ class Engine:
         for name in (RECORDED, FILES):
             (folder / name).mkdir()
         ended = self._process(level, folder, environment)
-        made = _read(folder / _RESULT)
+        made = _process.result(folder / _RESULT, _MADE, reference.MODULE)
         trials = [[COMMAND, 0, ended.duration_ns], *self._steps(level, made["steps"], plan.iterations)]
         told: dict[str, Any] = dict(ended.told)
         told |= self._in_effect(level, made, recorded(folder / RECORDED))
@@ -152,11 +152,7 @@ class Engine:
             return f"trials are not the command and {wanted} decode steps in their order"
         if not all(ns for _, _, ns in result["trials"]):
             return "a decode step or the whole command took no time at all"
-        try:
-            _KEPT(result, "the run")
-        except ValueError as error:
-            return str(error)
-        return None
+        return fault(_KEPT, result, "the run")
 
     def together(self, results: Sequence[Result]) -> Facts:
         """What the engine says of itself in all runs alike, and whether all did the same work."""
@@ -235,18 +231,6 @@ def agreement(what: str, values: Sequence[str]) -> str:
 def alike(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What all tables say alike."""
     return {k: v for k, v in tables[0].items() if all(table.get(k) == v for table in tables)}
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """What the engine wrote. Raises ``BadInput`` where that is nothing, or nothing of its own."""
-    try:
-        made: dict[str, Any] = json.loads(path.read_bytes())
-        _MADE(made, "the result")
-        return made
-    except FileNotFoundError:
-        raise BadInput(reference.MODULE, "wrote no result, and yet ended with 0") from None
-    except (ValueError, RecursionError) as error:
-        raise BadInput(reference.MODULE, f"wrote no sound result: {visible(error)}") from error
 
 
 def _digest(value: object) -> str:

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import json
 import os
+import sys
 import time
 
 #: The three that an overlap is told from, and one in which nothing is submitted: what every arm costs by itself.
@@ -16,6 +17,7 @@ EMPTY = "empty"
 WARM_UP = 12
 #: Exit code: the device could not be made, which happens on a busy host; try again.
 TRY_AGAIN = 75
+_MOST_KERNELS = 1_000
 
 
 def measure(submit, wait, cycles: int) -> list[list[object]]:  # type: ignore[no-untyped-def]
@@ -59,6 +61,20 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def leave(path: str, made: dict[str, object]) -> None:
-    with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 (what runs beside the device loads little)
-        json.dump({"pid": os.getpid(), **made}, file)
+def carry_out(make, about) -> None:  # type: ignore[no-untyped-def]
+    """What a program does with its words: DEVICE TIMING CYCLES PIECES COPY_BYTES KERNELS SIZE RESULT.
+
+    ``make(device, timing, pieces, copy_bytes, kernels, size)`` is its work, ``about(work)`` facts of it. KERNELS 0: says
+    how many of them take as long as the copy of a piece. Writes one line of JSON to RESULT.
+    """
+    device, timing, *sizes, result = sys.argv[1:]
+    count, pieces, copy_bytes, kernels, size = map(int, sizes)
+    work = make(device, timing == "on", pieces, copy_bytes, kernels or 1, size)
+    made = {"pid": os.getpid(), "facts": {**about(work), "timing": timing}}
+    if kernels:
+        made["trials"] = measure(work.submit, work.wait, count)
+        made["output_sha256"] = work.output_sha256()
+    else:
+        made["kernels"] = kernels_for(work.submit, work.wait, _MOST_KERNELS)
+    with open(result, "w", encoding="utf-8") as file:  # noqa: PTH123 (what runs beside the device loads little)
+        json.dump(made, file)

@@ -16,7 +16,6 @@ import dpctl.memory
 import dpctl.program
 import numpy as np
 
-_MOST_KERNELS = 1_000
 _CODE = """
 kernel void turns(global float *a) {
   float x = a[get_global_id(0)];
@@ -72,23 +71,13 @@ class Work:
         return made
 
 
-def main(
-    device: str, timing: str, count: int, pieces: int, copy_bytes: int, kernels: int, size: int, result: str
-) -> None:
-    work = Work(device, timing == "on", pieces, copy_bytes, kernels or 1, size)
-    queue = work.copying
-    about = {
-        "dpctl": dpctl.__version__, "device": queue.sycl_device.name, "driver": queue.sycl_device.driver_version,
-        "profiling": "enable_profiling" if queue.has_enable_profiling else "none", "timing": timing,
+def about(work: Work) -> dict[str, str]:
+    device = work.copying.sycl_device
+    return {
+        "dpctl": dpctl.__version__, "device": device.name, "driver": device.driver_version,
+        "profiling": "enable_profiling" if work.copying.has_enable_profiling else "none",
     }  # fmt: skip
-    if not kernels:
-        found = cycles.kernels_for(work.submit, work.wait, _MOST_KERNELS)
-        cycles.leave(result, {"kernels": found, "facts": about})
-        return
-    trials = cycles.measure(work.submit, work.wait, count)
-    cycles.leave(result, {"trials": trials, "output_sha256": work.output_sha256(), "facts": about})
 
 
 if __name__ == "__main__":
-    count, pieces, copy_bytes, kernels, size = map(int, sys.argv[3:8])
-    main(sys.argv[1], sys.argv[2], count, pieces, copy_bytes, kernels, size, sys.argv[8])
+    cycles.carry_out(Work, about)

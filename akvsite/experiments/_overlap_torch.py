@@ -16,7 +16,6 @@ import torch
 _ROWS = 8
 #: Matrices in turn, so that none is still in a cache.
 _MATRICES = 4
-_MOST_KERNELS = 1_000
 
 
 class Work:
@@ -67,19 +66,9 @@ class Work:
         return made
 
 
-def main(
-    device: str, timing: str, count: int, pieces: int, copy_bytes: int, kernels: int, size: int, result: str
-) -> None:
-    work = Work(device, timing == "on", pieces, copy_bytes, kernels or 1, size)
-    about = {"torch": torch.__version__, "device": work.module.get_device_name(0), "timing": timing}
-    if not kernels:
-        found = cycles.kernels_for(work.submit, work.wait, _MOST_KERNELS)
-        cycles.leave(result, {"kernels": found, "facts": about})
-        return
-    trials = cycles.measure(work.submit, work.wait, count)
-    cycles.leave(result, {"trials": trials, "output_sha256": work.output_sha256(), "facts": about})
+def about(work: Work) -> dict[str, str]:
+    return {"torch": torch.__version__, "device": work.module.get_device_name(0)}
 
 
 if __name__ == "__main__":
-    count, pieces, copy_bytes, kernels, size = map(int, sys.argv[3:8])
-    main(sys.argv[1], sys.argv[2], count, pieces, copy_bytes, kernels, size, sys.argv[8])
+    cycles.carry_out(Work, about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import subprocess
@@ -10,9 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from akvsite.errors import BadInput, visible
+from akvsite.experiments._shapes import Check
 from akvsite.record import levels, processes
 from akvsite.tables import LEVELS
 
@@ -73,6 +75,18 @@ def run(
     how = f"by signal {-ended.code}" if ended.code < 0 else f"with {ended.code}"
     said = f": {visible(ended.said)}" if ended.said else ", and says nothing"
     raise BadInput(treatment, f"{what} ended {how}{said}")
+
+
+def result(path: Path, check: Check, who: str) -> dict[str, Any]:
+    """What a program that ended with 0 wrote into ``path``: one line of JSON. Raises ``BadInput`` where it is not sound."""
+    try:
+        made: dict[str, Any] = json.loads(path.read_bytes())
+        check(made, "the result")
+        return made
+    except FileNotFoundError:
+        raise BadInput(who, "wrote no result, and yet ended with 0") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(who, f"wrote no sound result: {visible(error)}") from error
 
 
 def environment_at(

@@ -81,3 +81,12 @@ def table_of(needed: Mapping[str, Check], may: Mapping[str, Check] | None = None
                 raise ValueError(f"{place} has no {key}")
 
     return check
+
+
+def fault(check: Check, value: Any, place: str) -> str | None:
+    """What is wrong with the value, in words; None where it has its shape."""
+    try:
+        check(value, place)
+    except ValueError as error:
+        return str(error)
+    return None

@@ -8,7 +8,6 @@ process the arms take turns in every order.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,12 +17,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from akvsite import triples
-from akvsite.errors import BadInput, visible
+from akvsite.errors import BadInput
 from akvsite.estimate import Estimate
 from akvsite.experiments import _process, _sycl
+from akvsite.experiments._engine import alike
 from akvsite.experiments._overlap_cycles import ARMS, EMPTY, TRY_AGAIN, WARM_UP
 from akvsite.experiments._runner import Done, Plan, Result
-from akvsite.experiments._shapes import facts, list_of, natural, row_of, table_of, words
+from akvsite.experiments._shapes import Check, facts, fault, list_of, natural, row_of, table_of, words
 from akvsite.record.clean import Facts
 
 OFF, ON = "timing off", "timing on"
@@ -47,6 +47,8 @@ _MADE = table_of(
         "facts": facts,
     }
 )
+#: What it writes instead where it is asked for a number of kernels.
+_KERNELS = table_of({})
 _KEPT = table_of({"output_sha256": words, "engine": facts})
 
 
@@ -81,7 +83,7 @@ class Overlap:
         how = "given"
         if not kernels:
             with tempfile.TemporaryDirectory(prefix="akvsite-") as folder:
-                made, _ = self._program("off", 1, 0, Path(folder) / "made.json", environment)
+                made, _ = self._program("off", 1, 0, Path(folder) / "made.json", environment, _KERNELS)
             kernels = round(made.get("kernels", 0))
             how = "so many as take as long as the copy of a piece, in one process before the first run"
         if type(kernels) is not int or kernels < 1:
@@ -107,12 +109,8 @@ class Overlap:
     ) -> Result:
         timing = "on" if treatment == ON else "off"
         made, ended = self._program(
-            timing, plan.iterations, shared["kernels_per_piece"], folder / "made.json", environment
+            timing, plan.iterations, shared["kernels_per_piece"], folder / "made.json", environment, _MADE
         )
-        try:
-            _MADE(made, "the result")
-        except ValueError as error:
-            raise BadInput(_PROGRAMS[self.device], f"wrote no sound result: {visible(error)}") from error
         engine = dict(made["facts"])
         if engine.pop("timing", None) != timing:
             raise BadInput(treatment, "is not in effect: the program says another timing")
@@ -135,20 +133,15 @@ class Overlap:
             return f"trials are not {cycles} cycles of {', '.join(ARMS)}"
         if not all(ns for arm, _, ns in result["trials"] if arm in ARMS):
             return "an arm took no time at all"
-        try:
-            _KEPT(result, "the run")
-        except ValueError as error:
-            return str(error)
-        return None
+        return fault(_KEPT, result, "the run")
 
     def together(self, results: Sequence[Result]) -> Facts:
-        engines = [result["engine"] for result in results]
         kinds = len({result["output_sha256"] for result in results})
         return {
             "outputs": f"the same in all {len(results)} runs"
             if kinds == 1
             else f"DIFFER: {kinds} in {len(results)} runs",
-            "engine": {k: v for k, v in engines[0].items() if all(e.get(k) == v for e in engines)},
+            "engine": alike([result["engine"] for result in results]),
         }
 
     def numbers(self, done: Done) -> dict[str, Estimate]:
@@ -165,7 +158,13 @@ class Overlap:
         return made
 
     def _program(
-        self, timing: str, cycles: int, kernels: int, result: Path, environment: Mapping[str, str]
+        self,
+        timing: str,
+        cycles: int,
+        kernels: int,
+        result: Path,
+        environment: Mapping[str, str],
+        check: Check,
     ) -> tuple[dict[str, Any], _process.Ended]:
         """What the program wrote, and how its process ended. Raises ``BadInput``."""
         python = self.python(environment)
@@ -187,23 +186,11 @@ class Overlap:
             command, inside, treatment=f"timing {timing}", what=name, most_seconds=_MOST_SECONDS,
             again=lambda end: end.code == TRY_AGAIN,
         )  # fmt: skip
-        return _read(result, name), ended
+        return _process.result(result, check, name), ended
 
 
 def _mean(result: Result, arm: str) -> float:
     return float(np.mean([ns for name, _, ns in result["trials"] if name == arm]))
-
-
-def _read(path: Path, name: str) -> dict[str, Any]:
-    try:
-        made = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise BadInput(name, "wrote no result, and yet ended with 0") from None
-    except (ValueError, RecursionError) as error:
-        raise BadInput(name, f"wrote no sound result: {visible(error)}") from error
-    if not isinstance(made, dict):
-        raise BadInput(name, "wrote no sound result: not a table")
-    return made
 
 
 class _Words(argparse.ArgumentParser):

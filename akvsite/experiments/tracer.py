@@ -19,6 +19,7 @@ from akvsite.errors import BadInput, visible
 from akvsite.estimate import Estimate
 from akvsite.experiments import _process, _sycl
 from akvsite.experiments._journal import MEASURED, MEASURED_TOO
+from akvsite.experiments._recorded import CALLS, count, recorded
 from akvsite.experiments._runner import Done, Plan, Result
 from akvsite.experiments._shapes import list_of, table_of, words
 from akvsite.record import levels, software
@@ -115,8 +116,8 @@ class Tracer:
             raise BadInput(treatment, f"is not alone: {', '.join(strange)} is mapped too")
         facts: dict[str, Any] = dict(ended.told)
         if treatment == SHIM:
-            facts["calls recorded"] = recorded = _recorded(folder)
-            if not recorded:
+            facts["calls recorded"] = calls = count(recorded(folder), CALLS)
+            if not calls:
                 raise BadInput(treatment, "is not in effect: the shim recorded no call")
         return {**made, "facts": facts}
 
@@ -232,14 +233,3 @@ def _loop_run(result: Result) -> estimators.LoopRun:
         },
         memory={"resident": points[:, 1], "anonymous": points[:, 2]},
     )
-
-
-def _recorded(folder: Path) -> int:
-    from akvsite import scan
-
-    total = 0
-    for path in folder.glob("*.akvlog"):
-        with scan.open_log(path) as log:
-            tally = log.tally()
-        total += tally.present.get(1, 0) + tally.present.get(2, 0)
-    return total

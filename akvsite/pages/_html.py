@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from akvsite.errors import visible
+from akvsite.estimate import Estimate
 
 #: Characters that mean something to Markdown or HTML; written as entities they are only themselves.
 _SPECIAL = frozenset("&<>\"'`*_[](){}|~^=$#\\!:@+-")
@@ -89,6 +90,11 @@ def counted(number: int | float | None, unit: str = "") -> Cell:
         return Cell("unknown", None)
     shown = f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"
     return Cell(text(f"{shown} {unit}".strip()), number)
+
+
+def estimated(number: Estimate) -> Cell:
+    """A number with its band, sorted by its value."""
+    return Cell(text(number.text()), number.value)
 
 
 def _cell(value: Any) -> Cell:

@@ -13,7 +13,7 @@ from akvsite.estimate import Estimate, unknown
 from akvsite.estimators import LevelRun, Statistic
 from akvsite.pages import Desk, Record, _noise, probe, tracer
 from akvsite.pages._control import COMMAND, OFF, STEP, level_runs
-from akvsite.pages._html import Cell, captured, number_of, table, text
+from akvsite.pages._html import Cell, captured, estimated, number_of, table, text
 from akvsite.pages._run import ADDS, load
 from akvsite.pages._stamps import run_cell, stamped_runs, withdrawn_runs
 
@@ -101,7 +101,7 @@ def _levels(desk: Desk, effects: Sequence[Effect]) -> str:
         own = [effect for effect in effects if effect.level == level]
         rows += [
             [
-                Cell(text(level), f"{number} {level}"), _number(e.median), Cell("–") if e.mean is None else _number(e.mean), e.timed,
+                Cell(text(level), f"{number} {level}"), estimated(e.median), Cell("–") if e.mean is None else estimated(e.mean), e.timed,
                 run_cell(e.experiment["experiment"], stamped, folder="experiments"), captured(e.experiment["engine"] or "not stated"),
                 e.experiment["started"] or "not stated",
             ]
@@ -111,10 +111,6 @@ def _levels(desk: Desk, effects: Sequence[Effect]) -> str:
             rows.append([Cell(text(level), f"{number} {level}"), Cell(NONE), Cell(NONE), *["–"] * 4])
     head = ["level", "added to the median", "added to the mean", "of", "experiment", "engine", "made on"]
     return table(head, rows, caption="What each level adds, newest experiment first")
-
-
-def _number(number: Estimate) -> Cell:
-    return Cell(text(number.text()), number.value)
 
 
 def _chart(desk: Desk, host: str, role: str, effects: Sequence[Effect]) -> Drawing:
@@ -168,7 +164,7 @@ def _tracers(desk: Desk, rows: Sequence[Record]) -> str:
     stamped = stamped_runs(desk)
     lines = [
         [
-            captured(cost.treatment), _number(cost.time), _number(cost.memory),
+            captured(cost.treatment), estimated(cost.time), estimated(cost.memory),
             run_cell(row["experiment"], stamped, folder="experiments"), captured(row["engine"] or "not stated"),
             row["started"] or "not stated",
         ]

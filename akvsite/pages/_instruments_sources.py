@@ -11,7 +11,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.estimate import Estimate, outward, written
 from akvsite.pages import Desk, Record
-from akvsite.pages._html import Cell, captured, code, counted, number_of, table, text
+from akvsite.pages._html import Cell, captured, code, counted, estimated, number_of, table, text
 from akvsite.pages._stamps import Stamped, run_cell, stamped_runs
 from akvsite.pages.sections.requests import in_flight
 
@@ -219,7 +219,7 @@ def _numbers(of: Compared, stamped: Stamped) -> list[object]:
     return [
         run_cell(of.run["name"], stamped), of.what, f"{of.first}, {of.second}", len(apart),
         counted(over), counted(None if over is None else len(apart) - over), int(np.count_nonzero(apart < 0)),
-        _apart(of, widest), Cell(text(median.text()), median.value),
+        _apart(of, widest), estimated(median),
     ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from akvsite.charts import runs
 from akvsite.estimate import Estimate
 from akvsite.estimators import Statistic
 from akvsite.pages._control import COMMAND, STEP, level_runs
-from akvsite.pages._html import Cell, captured, link, table, text
+from akvsite.pages._html import Cell, captured, estimated, link, table, text
 from akvsite.pages._noise import FEWEST
 from akvsite.pages._run import Run
 
@@ -159,4 +159,4 @@ class Paired:
 
 
 def cell(number: Estimate | str) -> Cell:
-    return Cell(text(number)) if isinstance(number, str) else Cell(text(number.text()), number.value)
+    return Cell(text(number)) if isinstance(number, str) else estimated(number)

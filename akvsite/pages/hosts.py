@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from akvsite.pages import Desk, Page, Record, _noise
-from akvsite.pages._html import Cell, captured, counted, items, number_of, table, text
+from akvsite.pages._html import Cell, captured, counted, estimated, items, number_of, table, text
 from akvsite.pages._stamps import Stamped, run_cell, run_link, stamped_runs
 from akvsite.pages.experiments import TITLES
 
@@ -89,7 +89,7 @@ def _noise_floor(desk: Desk, host: str, under: Stamped) -> str:
         return "\nNoise floor: unknown: no A/A experiment, the same thing measured twice on purpose, counts for it. One that is excluded, under a retraction or of differing outputs does not.\n"
     rows = [
         [
-            run_cell(floor.experiment, under, folder="experiments"), Cell(text(number.text()), number.value), of,
+            run_cell(floor.experiment, under, folder="experiments"), estimated(number), of,
             floor.started or "not stated", floor.what,
         ]
         for floor in floors

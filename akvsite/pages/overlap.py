@@ -10,7 +10,7 @@ from akvsite import estimators, triples
 from akvsite.charts import Drawing, Footer, bands, trials
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import Cell, captured, items, link, stamp, table, text
+from akvsite.pages._html import Cell, captured, estimated, items, link, stamp, table, text
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import stamps
@@ -99,11 +99,11 @@ class _Overlap:
 
     def _table(self) -> str:
         rows: list[list[Any]] = [
-            [t, _cell(self._mark(triples.overlap(self.runs, t)))] for t in self.treatments
+            [t, estimated(self._mark(triples.overlap(self.runs, t)))] for t in self.treatments
         ]
         if self._paired():
             rows.append(
-                ["timing on minus timing off", _cell(self._mark(triples.difference(self.runs, OFF, ON)))]
+                ["timing on minus timing off", estimated(self._mark(triples.difference(self.runs, OFF, ON)))]
             )
         return table(["events", "overlap"], rows)
 
@@ -137,14 +137,16 @@ class _Overlap:
                     if r["treatment"] == treatment and r[f"{arm}_submitted_ns"] is not None
                 ]
                 if shares:
-                    rows.append([treatment, words, _cell(self._mark(estimators.over_runs(shares, unit="%")))])
+                    rows.append(
+                        [treatment, words, estimated(self._mark(estimators.over_runs(shares, unit="%")))]
+                    )
             empty = [
                 r["empty_ns"] for r in self.rows if r["treatment"] == treatment and r["empty_ns"] is not None
             ]
             if empty:
                 number = self._mark(estimators.over_runs(empty, unit="ns"))
                 rows.append(
-                    [treatment, "nothing submitted: what every arm costs by itself, whole", _cell(number)]
+                    [treatment, "nothing submitted: what every arm costs by itself, whole", estimated(number)]
                 )
         if not rows:
             return "\nThe capture does not say when all was submitted: whether the device waited for the host is unknown.\n"
@@ -209,7 +211,3 @@ class _Overlap:
         return replace(
             made, stamps=(*made.stamps, *(("THE OUTPUTS OF THE RUNS DIFFER",) if self.differ else ()))
         )
-
-
-def _cell(number: Estimate) -> Cell:
-    return Cell(text(number.text()), number.value)

@@ -13,7 +13,7 @@ from akvsite.charts import Drawing, Footer, bands, series, trials
 from akvsite.estimate import Estimate
 from akvsite.estimators import LoopRun
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, captured, items, link, table, text
+from akvsite.pages._html import Cell, captured, estimated, items, link, table, text
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import stamps
@@ -171,12 +171,14 @@ class _Tracer:
             if arm not in self.added:
                 continue
             plain = self._mark(estimators.plain_time(self.runs, NOTHING, arm, self.calls))
-            rows.append([f"a call, loop and all, {words}", NOTHING, _cell(plain)])
-            rows += [[f"added to a call, {words}", t, _cell(number)] for t, number in self.added[arm]]
+            rows.append([f"a call, loop and all, {words}", NOTHING, estimated(plain)])
+            rows += [[f"added to a call, {words}", t, estimated(number)] for t, number in self.added[arm]]
         for kind in KINDS:
             for t in self.treatments:
                 number = self._mark(estimators.growth(self.runs, t, kind, self.calls))
-                rows.append([f"{kind} memory that stays with a call, over the whole run", t, _cell(number)])
+                rows.append(
+                    [f"{kind} memory that stays with a call, over the whole run", t, estimated(number)]
+                )
         return table(["what", "treatment", "number and band"], rows)
 
     def _limits(self) -> Iterator[str]:
@@ -196,10 +198,6 @@ class _Tracer:
 
     def _footer(self, note: str) -> Footer:
         return self.run.footer(notes=(note, f"{self.blocks} blocks, a fresh process each run"))
-
-
-def _cell(number: Estimate) -> Cell:
-    return Cell(text(number.text()), number.value)
 
 
 def _loop_runs(run: Run) -> tuple[list[LoopRun], int]:

@@ -8,7 +8,7 @@ from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.estimate import Estimate, written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, code, counted, number_of, table, text
+from akvsite.pages._html import Cell, code, counted, estimated, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Runtime calls"
@@ -95,7 +95,7 @@ def _numbers(run: Run, row: Record) -> dict[str, Estimate]:
 def _written(numbers: dict[str, Estimate] | None) -> list[Cell]:
     if numbers is None:
         return [Cell("not among the largest sums")] * 2
-    return [Cell(text(number.text()), number.value) for number in numbers.values()]
+    return [estimated(number) for number in numbers.values()]
 
 
 def _total(ns: int | None) -> Cell:

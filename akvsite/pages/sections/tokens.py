@@ -8,7 +8,7 @@ from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.estimate import Estimate, unknown, written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, counted, table, text
+from akvsite.pages._html import Cell, counted, estimated, table, text
 from akvsite.pages._run import Run
 from akvsite.pages.sections.requests import concurrency_of
 
@@ -137,7 +137,7 @@ def _kind(
             if milestone != "arrived" or len(pairs) == 1:
                 rows.append(bands.Row(label, number_of_pair, f"p{round(100 * p)}"))
         counts = (int(np.count_nonzero(own)), int(columns["tokens"][own].sum()))
-        lines.append([label, *(Cell(text(m.text()), m.value) for m in made), *(counted(n) for n in counts)])
+        lines.append([label, *map(estimated, made), *(counted(n) for n in counts)])
     notes: tuple[str, ...] = (f"one sample a step, the mean over its tokens: {steps:,} {what}",)
     if len(rows) < len(PERCENTILES) * len(pairs):
         # A request may wait for longer than all the rest takes: on one axis the rest could not be told apart.
