@@ -12,7 +12,7 @@ import inspect
 import os
 import pkgutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from akvsite import controls, estimators, ingest, ledger, output, pages, questions, tables
+from akvsite import controls, estimators, ingest, ledger, listings, output, pages, questions, tables
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
+from akvsite.listings import Column, Listing
 from akvsite.pages import Page, Record, _held
 from akvsite.pages._html import number_of
 from akvsite.pages._run import ADDS
@@ -75,14 +76,19 @@ class SiteDesk:
             return self._store.columns(sql, values)
 
     def _query(
-        self, question: str, order: str, limit: int | None, where: dict[str, object]
+        self,
+        question: str,
+        order: str,
+        limit: int | None,
+        where: dict[str, object],
+        only: Sequence[str] = (),
     ) -> tuple[str, list[Any]]:
         asked = questions.questions()[question]
         by = [part for part in order.split(",") if part]
-        for name in [*where, *(part.lstrip("-") for part in by)]:
+        for name in [*where, *only, *(part.lstrip("-") for part in by)]:
             if name not in asked.columns:
                 raise KeyError(f"question {question} has no column {name!r}")
-        sql = f"SELECT {', '.join(asked.columns)} FROM {question}"
+        sql = f"SELECT {', '.join(only or asked.columns)} FROM {question}"
         if where:
             sql += " WHERE " + " AND ".join(f"{name} IS ?" for name in where)
         if by:
@@ -109,6 +115,20 @@ class SiteDesk:
         return embed.figure(
             drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite
         )
+
+    def listing(
+        self, address: str, question: str, columns: Sequence[Column], /, *, order: str, **where: object
+    ) -> Listing:
+        asked = questions.questions()[question]
+        id_column = next(name for name in asked.columns if name != "run_id")
+        sql, values = self._query(question, order, None, where, only=[id_column, *(c.name for c in columns)])
+        leave = self._leave or (lambda name, content: None)
+        with _summed(question, where):
+            rows = self._store.batches(sql, values, size=listings.PIECE_ROWS)
+            return listings.write(f"data/{address}", asked.caption, columns, rows, leave)
+
+    def described(self, question: str) -> dict[str, str]:
+        return questions.questions()[question].columns
 
     def has_chart(self, chart: str) -> bool:
         return chart in self.drawn
@@ -364,7 +384,18 @@ def _take_away(source: Path, written: set[str]) -> None:
         if path.resolve().is_relative_to(source.resolve()) and path.is_file():
             path.unlink()
     _note(source, written)
-    for folder in ("data", "runs", "comparisons", "experiments", "claims", "inquiries"):
+    for folder in (
+        "data",
+        "runs",
+        "rows",
+        "tokens",
+        "steps",
+        "calls",
+        "comparisons",
+        "experiments",
+        "claims",
+        "inquiries",
+    ):
         for directory, _, _ in os.walk(source / folder, topdown=False):
             path = Path(directory)
             if not any(path.iterdir()):

@@ -181,6 +181,14 @@ class Store:
         names = _apart([d[0] for d in cursor.description or ()])
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
+    def batches(
+        self, sql: str, parameters: Sequence[Any] = (), *, size: int
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of a query as tuples, at most ``size`` at once: however many there are, memory is that of one batch."""
+        cursor = self.connection.execute(sql, parameters)
+        while batch := cursor.fetchmany(size):
+            yield batch
+
     def columns(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> dict[str, np.ndarray]:
         """Columns of a query as numpy arrays: int64 where every value is an integer, else float64 or object."""
         cursor = self.connection.execute(sql, parameters)

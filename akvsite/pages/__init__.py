@@ -7,12 +7,14 @@ parts of the run page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from akvsite.charts import Drawing
+from akvsite.listings import Column, Listing
 
 Record = dict[str, Any]
 
@@ -46,6 +48,19 @@ class Desk(Protocol):
 
     def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:
         """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``."""
+        ...
+
+    def listing(
+        self, address: str, question: str, columns: Sequence[Column], /, *, order: str, **where: object
+    ) -> Listing:
+        """Write the rows of a question beside the site, in files that a page loads on demand (``akvsite.listings``).
+
+        The question's first column after ``run_id`` is the row's id. ``address`` is that of the files under ``data/``.
+        """
+        ...
+
+    def described(self, question: str) -> dict[str, str]:
+        """What each column of a question holds."""
         ...
 
     def has_chart(self, chart: str) -> bool:

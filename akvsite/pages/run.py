@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from akvsite.pages import Desk, Page, sections
 from akvsite.pages._cited import cited_by
 from akvsite.pages._html import captured, items, number_of, stamp, table, text
+from akvsite.pages._listed import closer
 from akvsite.pages._load import fingerprint
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import ADDS, Run, load, stamped_history
@@ -69,7 +70,12 @@ def _about(run: Run) -> str:
         ["load before it", captured(fingerprint(run.desk, run.id))],
     ]
     note = quoted(run.note or "")
-    return table(["about", "this run"], rows) + note + cited_by(run.desk, "../", "runs", run.name)
+    return (
+        table(["about", "this run"], rows)
+        + closer(run, "../")
+        + note
+        + cited_by(run.desk, "../", "runs", run.name)
+    )
 
 
 def _timing(run: Run) -> str:

@@ -1,4 +1,4 @@
-/* Draws the charts of a page and makes its tables sortable.
+/* Draws the charts of a page, makes its tables sortable, and starts its readers.
  *
  * A classic script, so that it runs from file:// too, where a browser refuses fetch, modules and workers. A chart's
  * data is a script beside the page that calls akvChart; the drawing library is loaded only where there is a chart.
@@ -408,6 +408,40 @@
     });
   }
 
+  // Readers: parts of a page that draw what is chosen, out of files beside the page
+
+  var SHARED = ["akv-listing.js", "akv-choice.js", "akv-lanes.js"];
+
+  function asset(name) {
+    return load(new URL(name, here).href);
+  }
+
+  function startReaders() {
+    document.querySelectorAll("[data-akv-reader]:not([data-akv-reader-started])").forEach(function (element) {
+      var kind = element.getAttribute("data-akv-reader");
+      element.setAttribute("data-akv-reader-started", "");
+      Promise.all(SHARED.map(asset))
+        .then(function () {
+          return asset("akv-" + kind + ".js");
+        })
+        .then(function () {
+          if (!window.akvReaders || !window.akvReaders[kind]) throw new Error("akv-" + kind + ".js did not bring it");
+          return window.akvReaders[kind](element, JSON.parse(element.getAttribute("data-akv-reader-about")));
+        })
+        .then(function () {
+          element.setAttribute("data-akv-reader-ready", "yes");
+        })
+        .catch(function (error) {
+          var note = document.createElement("p");
+          note.className = "akv-failed";
+          note.setAttribute("role", "status");
+          note.textContent = "This part could not be drawn: " + ((error && error.message) || error) + ".";
+          element.prepend(note);
+          element.setAttribute("data-akv-reader-ready", "no");
+        });
+    });
+  }
+
   // When
 
   /* What scrolls sideways can be scrolled with the keyboard. The theme wraps plain tables, and does so later. */
@@ -426,6 +460,7 @@
   function start() {
     nameSearch();
     makeTables();
+    startReaders();
     drawAll();
     setTimeout(reachScrolled, 300);
   }

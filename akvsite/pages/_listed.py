@@ -1,0 +1,104 @@
+"""The listings of a run: which rows a page can load, and how another page leads to them.
+
+A listing's files lie under ``data/rows/RUN/NAME/``; its page is ``rows/RUN.html``, whose address after ``#`` says what is
+chosen: ``#of=calls&step=12&name=urEnqueueKernelLaunch``. Times in a listing count from the run's origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from akvsite.listings import Column, Ids
+from akvsite.pages import Desk
+from akvsite.pages._run import Run
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One kind of rows. ``refers`` says of which listing a column's ids are rows; ``pick`` what a reader chooses by."""
+
+    name: str
+    title: str
+    question: str
+    order: str
+    #: The level that adds such rows; empty where each level may have them.
+    level: str
+    pick: tuple[str, ...] = ()
+    refers: tuple[tuple[str, str], ...] = ()
+    #: Whether its first column is shown: it says which row it is about.
+    pairs: bool = False
+
+
+_STEP = ("step_id", "steps")
+
+#: In this order, since a listing can refer to those before it alone.
+LISTINGS: tuple[Listed, ...] = (
+    Listed("steps", "Steps", "row_step", "process_id,start_ns,step_id", "", ("process", "kind", "source", "batch")),
+    Listed("pairs", "Steps that two sources drew", "row_step_pair", "step_id,other_id", "", refers=(_STEP, ("other_id", "steps")), pairs=True),
+    Listed("requests", "Requests", "row_request", "start_ns,request_id", "", ("ok",)),
+    Listed("events", "What happened to requests", "row_event", "at_ns,event_id", "runner", ("event", "request")),
+    Listed("tokens", "Tokens", "row_token", "process_id,step,request,number,token_id", "", ("request",), (_STEP,)),
+    Listed("phases", "Runner phases", "row_phase", "process_id,start_ns,phase_id", "runner", ("name", "thread"), (_STEP,)),
+    Listed("regions", "Regions and layer windows", "row_region", "process_id,start_ns,region_id", "host", ("category", "name", "layer", "thread"), (_STEP,)),
+    Listed("calls", "Runtime calls", "row_call", "process_id,start_ns,call_id", "edge", ("name", "kind", "source", "thread", "queue", "ran"), (_STEP,)),
+    Listed("twins", "Calls on record twice", "row_same_call", "shim_id", "edge", refers=(("shim_id", "calls"), ("vendor_id", "calls")), pairs=True),
+    Listed("waits", "Events that calls waited for", "row_wait", "call_id,wait_id", "edge", refers=(("call_id", "calls"), ("maker_id", "calls"))),
+    Listed("intervals", "Device records", "row_interval", "process_id,start_ns,own_start_ns,interval_id", "device",
+           ("kind", "queue", "device", "name", "made_by"), (("call_id", "calls"), _STEP)),
+)  # fmt: skip
+
+BY_NAME = {listed.name: listed for listed in LISTINGS}
+#: Times of the device's own clock, which have an origin of their own.
+_OWN_CLOCK = "own_start_ns"
+
+
+def address(run: str, listing: str) -> str:
+    """Where the files of a listing lie, under ``data/``."""
+    return f"rows/{run}/{listing}"
+
+
+def columns(desk: Desk, listed: Listed, ids: dict[str, Ids], host_ns: int, device_ns: int) -> list[Column]:
+    """The columns of a listing as a page shows them; ``ids`` are those of the listings before it."""
+    # The run is the page's, and the row's own id is its place.
+    names = list(desk.described(listed.question).items())[1 if listed.pairs else 2 :]
+    refers = dict(listed.refers)
+    return [
+        Column(
+            name,
+            what,
+            origin=device_ns if name == _OWN_CLOCK else host_ns if _is_time(name) else None,
+            of=ids.get(refers[name]) if name in refers else None,
+            pick=name in listed.pick,
+        )
+        for name, what in names
+    ]
+
+
+def _is_time(name: str) -> bool:
+    """Whether a column holds a time and not a length of time."""
+    lengths = ("duration_ns", "ttft_ns", "tpot_ns", "bound_ns")
+    return name.endswith("_ns") and not name.endswith(lengths)
+
+
+def rows_link(run: str, listing: str, root: str, **chosen: object) -> str:
+    """The address of rows of a run, as seen from a page whose way to the site's root is ``root``."""
+    return f"{root}rows/{quote(run)}.html#{urlencode({'of': listing, **chosen})}"
+
+
+#: The pages of a run that follow its tokens, steps and calls: folder, title, and the count without which there is none.
+READERS = (("tokens", "Tokens", "tokens"), ("steps", "Steps", "steps"), ("calls", "Runtime calls", "calls"))
+
+
+def closer(run: Run, root: str, besides: str = "runs") -> str:
+    """One line of links to the other pages of a run, but for the one in the folder ``besides``."""
+    name = quote(run.name)
+    pages = [
+        ("runs", "The run"),
+        *((f, title) for f, title, count in READERS if run.listed[count]),
+        ("rows", "All rows"),
+    ]
+    links = [
+        f'<a href="{root}{folder}/{name}.html">{title}</a>' for folder, title in pages if folder != besides
+    ]
+    return f'\n<p class="akv-closer">Of this run: {" · ".join(links)}</p>\n'

@@ -1,0 +1,85 @@
+/* What a reader has chosen stands in the address after #, as "of=calls&step=12": it can be sent, kept, and gone back to.
+ * And what all readers have in common: times as text, and elements made without a word of HTML from a capture. */
+(function () {
+  "use strict";
+
+  if (window.akvChoice) return;
+
+  function read() {
+    var chosen = {};
+    // What an anchor on the page says has no "=", and is no choice.
+    if (location.hash.indexOf("=") < 0) return chosen;
+    new URLSearchParams(location.hash.slice(1)).forEach(function (value, name) {
+      chosen[name] = value;
+    });
+    return chosen;
+  }
+
+  /* Take names that are null away and set the others. `replace` leaves no entry to go back to. */
+  function write(changes, replace) {
+    var chosen = Object.assign(read(), changes);
+    var kept = new URLSearchParams();
+    Object.keys(chosen).forEach(function (name) {
+      if (chosen[name] !== null && chosen[name] !== undefined && chosen[name] !== "") kept.set(name, chosen[name]);
+    });
+    var hash = "#" + kept.toString();
+    if (hash === location.hash) return;
+    history[replace ? "replaceState" : "pushState"](history.state, "", hash);
+    tell();
+  }
+
+  /* Who wants to hear of a new choice; an element that is no longer on the page is let go. */
+  var heard = [];
+  function listen(element, callback) {
+    heard.push({ element: element, callback: callback });
+  }
+  function tell() {
+    heard = heard.filter(function (one) {
+      return one.element.isConnected;
+    });
+    heard.forEach(function (one) {
+      one.callback(read());
+    });
+  }
+  window.addEventListener("hashchange", tell);
+  window.addEventListener("popstate", tell);
+
+  var UNITS = [
+    [1e9, "s"],
+    [1e6, "ms"],
+    [1e3, "us"],
+    [1, "ns"],
+  ];
+
+  /* A length of time in nanoseconds as text, exactly as it is: whole nanoseconds are never rounded away. */
+  function time(ns) {
+    if (ns === null || ns === undefined) return "unknown";
+    if (typeof ns === "string") return ns + " ns";
+    var unit = UNITS.find(function (one) {
+      return Math.abs(ns) >= one[0];
+    }) || UNITS[3];
+    return String(Number((ns / unit[0]).toFixed(unit[0] === 1 ? 0 : Math.round(Math.log10(unit[0]))))) + " " + unit[1];
+  }
+
+  /* How far an end may be off, as text. */
+  function bound(ns) {
+    return ns === null || ns === undefined ? "bound unknown" : ns === 0 ? "as read" : "±" + time(ns);
+  }
+
+  /* element("a", {href: "x"}, "text", child, ...): text is text, never HTML. */
+  function element(name, attributes) {
+    var made = document.createElement(name);
+    Object.keys(attributes || {}).forEach(function (key) {
+      var value = attributes[key];
+      if (value === null || value === undefined || value === false) return;
+      if (key.slice(0, 2) === "on") made.addEventListener(key.slice(2), value);
+      else made.setAttribute(key, value === true ? "" : value);
+    });
+    for (var n = 2; n < arguments.length; n++) {
+      if (arguments[n] !== null && arguments[n] !== undefined) made.append(arguments[n]);
+    }
+    return made;
+  }
+
+  window.akvChoice = { read: read, write: write, listen: listen, time: time, bound: bound, element: element };
+})();

@@ -1,0 +1,310 @@
+/* Rows of a run, loaded on demand.
+ *
+ * A listing is an index and pieces of a few thousand rows, each a script that calls one function, since from file:// a
+ * browser loads nothing else. At most CACHE bytes of pieces are held; which pieces a question needs is in the index.
+ * Rows are plain objects: a column's name and its value, null where it is not known, a string where no number is exact;
+ * `place` is the row's number in its listing. Times count from the run's origin, in nanoseconds.
+ */
+(function () {
+  "use strict";
+
+  if (window.akvRows) return;
+
+  var CACHE = 2500000;
+  var given = new Map(); // address of a script -> what it handed over
+  var opened = new Map(); // address of a listing -> promise of it
+  var held = []; // pieces, the one used last at the end
+  var most = 0; // bytes of pieces that were held at once
+
+  window.akvListing = function (index) {
+    given.set(document.currentScript.src, index);
+  };
+  window.akvPiece = function (number, columns) {
+    given.set(document.currentScript.src, columns);
+  };
+
+  function load(url) {
+    return new Promise(function (resolve, reject) {
+      var script = document.createElement("script");
+      script.src = url;
+      script.onload = function () {
+        script.remove();
+        var found = given.get(script.src);
+        given.delete(script.src);
+        if (found === undefined) reject(new Error(nameOf(url) + " holds no rows"));
+        else resolve(found);
+      };
+      script.onerror = function () {
+        script.remove();
+        reject(new Error(nameOf(url) + " could not be loaded"));
+      };
+      document.head.appendChild(script);
+    });
+  }
+
+  function nameOf(url) {
+    return decodeURIComponent(url.split("/").slice(-2).join("/"));
+  }
+
+  /* The listing at an address such as "../data/rows/r1/calls", relative to the page. */
+  function open(base) {
+    var url = new URL(base.replace(/\/?$/, "/"), document.baseURI).href;
+    if (!opened.has(url)) {
+      var promise = load(url + "index.js").then(function (index) {
+        return new Listing(url, index);
+      });
+      opened.set(url, promise);
+      promise.catch(function () {
+        opened.delete(url);
+      });
+    }
+    return opened.get(url);
+  }
+
+  function Listing(url, index) {
+    var firsts = [];
+    var first = 0;
+    index.pieces.forEach(function (rows) {
+      firsts.push(first);
+      first += rows;
+    });
+    this.url = url;
+    this.title = index.title;
+    this.rows = index.rows;
+    this.columns = index.columns;
+    this.ranges = index.ranges;
+    this.values = index.values;
+    this.bytes = index.bytes;
+    this.counts = index.pieces;
+    this.firsts = firsts;
+    this.loading = new Map();
+  }
+
+  Listing.prototype.column = function (name) {
+    return this.columns.find(function (column) {
+      return column.name === name;
+    });
+  };
+
+  /* What a reader may choose in a column, with how many rows each has; null where there are too many. */
+  Listing.prototype.choices = function (name) {
+    var values = this.values[name];
+    if (!values) return null;
+    return values.of.map(function (value, at) {
+      return { value: value, rows: values.rows[at] };
+    });
+  };
+
+  Listing.prototype.piece = function (number) {
+    var own = this;
+    var at = held.findIndex(function (piece) {
+      return piece.listing === own && piece.number === number;
+    });
+    if (at >= 0) {
+      var piece = held.splice(at, 1)[0];
+      held.push(piece);
+      return Promise.resolve(piece);
+    }
+    if (!own.loading.has(number)) {
+      own.loading.set(
+        number,
+        load(own.url + number + ".js")
+          .then(function (columns) {
+            var made = new Piece(own, number, columns);
+            held.push(made);
+            letGo();
+            return made;
+          })
+          .finally(function () {
+            own.loading.delete(number);
+          })
+      );
+    }
+    return own.loading.get(number);
+  };
+
+  function letGo() {
+    var bytes = held.reduce(function (sum, piece) {
+      return sum + piece.bytes;
+    }, 0);
+    while (bytes > CACHE && held.length > 1) bytes -= held.shift().bytes;
+    most = Math.max(most, bytes);
+  }
+
+  function Piece(listing, number, columns) {
+    this.listing = listing;
+    this.number = number;
+    this.first = listing.firsts[number];
+    this.rows = listing.counts[number];
+    this.bytes = listing.bytes[number];
+    this.encoded = columns;
+    this.decoded = {};
+  }
+
+  /* All values of a column. */
+  Piece.prototype.column = function (name) {
+    if (!(name in this.decoded)) this.decoded[name] = decoded(this.encoded[name], this.rows);
+    return this.decoded[name];
+  };
+
+  Piece.prototype.row = function (at) {
+    var own = this;
+    var row = { place: own.first + at };
+    own.listing.columns.forEach(function (column) {
+      row[column.name] = own.column(column.name)[at];
+    });
+    return row;
+  };
+
+  function decoded(column, rows) {
+    var values;
+    if (!column) return new Array(rows).fill(null);
+    if ("c" in column) values = new Array(rows).fill(column.c);
+    else if (column.t) {
+      values = column.i.map(function (at) {
+        return at === null ? null : column.t[at];
+      });
+    } else if (column.d) {
+      var last = 0;
+      values = column.d.map(function (step) {
+        return step === null ? null : (last += step);
+      });
+    } else values = column.v;
+    Object.keys(column.raw || {}).forEach(function (at) {
+      values[at] = column.raw[at];
+    });
+    return values;
+  }
+
+  /* The pieces that may hold rows of a filter, in order. A filter is {column: value}, {column: {min, max}} or
+     {column: {has: part of a text}}; a value of null asks for rows where it is not known. */
+  Listing.prototype.pieces = function (filter) {
+    var own = this;
+    return own.counts
+      .map(function (_, number) {
+        return number;
+      })
+      .filter(function (number) {
+        return Object.keys(filter).every(function (name) {
+          return own.mayHold(number, name, filter[name]);
+        });
+      });
+  };
+
+  Listing.prototype.mayHold = function (number, name, wanted) {
+    var range = this.ranges[name];
+    var values = this.values[name];
+    if (wanted !== null && typeof wanted === "object") {
+      if ("has" in wanted || !range) return true;
+      var reach = range[number];
+      return !!reach && !(wanted.min > reach[1]) && !(wanted.max < reach[0]);
+    }
+    if (wanted === null) return true;
+    if (values && values.pieces) return this.inPiece(values, String(wanted), number) > 0;
+    if (!range || typeof wanted !== "number") return true;
+    return !!range[number] && range[number][0] <= wanted && wanted <= range[number][1];
+  };
+
+  Listing.prototype.inPiece = function (values, value, number) {
+    var at = values.of.indexOf(value);
+    if (at < 0) return 0;
+    var where = values.pieces[at];
+    for (var n = 0; n < where.length; n += 2) if (where[n] === number) return where[n + 1];
+    return 0;
+  };
+
+  /* How many rows a filter has where the index alone tells it, else null. */
+  Listing.prototype.total = function (filter) {
+    var names = Object.keys(filter);
+    if (!names.length) return this.rows;
+    var wanted = filter[names[0]];
+    var values = this.values[names[0]];
+    if (names.length > 1 || !values || (wanted !== null && typeof wanted === "object")) return null;
+    var at = values.of.indexOf(wanted === null ? "" : String(wanted));
+    return at < 0 ? 0 : values.rows[at];
+  };
+
+  function matches(value, wanted) {
+    if (wanted === null || typeof wanted !== "object") {
+      return value === wanted || (value !== null && wanted !== null && String(value) === String(wanted));
+    }
+    if (value === null || value === undefined) return false;
+    if ("has" in wanted) return String(value).toLowerCase().includes(String(wanted.has).toLowerCase());
+    return !(value < wanted.min) && !(value > wanted.max);
+  }
+
+  /* Calls back with each piece of a filter and the numbers of its rows in it, one piece after another. A call that
+     returns false ends it. */
+  Listing.prototype.each = function (filter, callback, from) {
+    var own = this;
+    var names = Object.keys(filter);
+    var pieces = own.pieces(filter).filter(function (number) {
+      return own.firsts[number] + own.counts[number] > (from || 0);
+    });
+    function next(n) {
+      if (n >= pieces.length) return Promise.resolve();
+      return own.piece(pieces[n]).then(function (piece) {
+        var columns = names.map(function (name) {
+          return piece.column(name);
+        });
+        var rows = [];
+        for (var at = Math.max(0, (from || 0) - piece.first); at < piece.rows; at++) {
+          var hit = columns.every(function (values, k) {
+            return matches(values[at], filter[names[k]]);
+          });
+          if (hit) rows.push(at);
+        }
+        if (callback(piece, rows, n + 1, pieces.length) === false) return undefined;
+        return next(n + 1);
+      });
+    }
+    return next(0);
+  };
+
+  /* Rows of a filter from a place on, at most `count`; `next` is the place to go on from, null at the end. */
+  Listing.prototype.find = function (filter, options) {
+    var count = (options && options.count) || 200;
+    var found = [];
+    var next = null;
+    return this.each(
+      filter,
+      function (piece, rows) {
+        for (var n = 0; n < rows.length; n++) {
+          if (found.length === count) {
+            next = piece.first + rows[n];
+            return false;
+          }
+          found.push(piece.row(rows[n]));
+        }
+        return true;
+      },
+      (options && options.from) || 0
+    ).then(function () {
+      return { rows: found, next: next };
+    });
+  };
+
+  /* One row by its place; null where there is none. */
+  Listing.prototype.at = function (place) {
+    var own = this;
+    if (!(place >= 0 && place < own.rows)) return Promise.resolve(null);
+    var number = own.firsts.length - 1;
+    while (own.firsts[number] > place) number--;
+    return own.piece(number).then(function (piece) {
+      return piece.row(place - piece.first);
+    });
+  };
+
+  window.akvRows = {
+    open: open,
+    /* For a look at ourselves: bytes of pieces held now, and at most so far. */
+    held: function () {
+      return {
+        most: most,
+        now: held.reduce(function (sum, piece) {
+          return sum + piece.bytes;
+        }, 0),
+      };
+    },
+  };
+})();
