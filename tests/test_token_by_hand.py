@@ -1,121 +1,17 @@
 """One token followed by hand: its milestones out of the raw records, with ``struct`` and ``shim/AKVLOG.md`` alone.
 
-Nothing of the reader, the scanner or the links is used, so that none of them is its own witness. It is done on a made-up
-capture, and on the first committed one that holds a probe's file and its client's.
+Nothing of the reader, the scanner or the links is used (``by_hand.py``), so that none of them is its own witness. It is done on
+a made-up capture, and on the first committed one that holds a probe's file and its client's.
 """
 
 from __future__ import annotations
 
-import gzip
-import struct
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from bundles import ask, read_in
+from by_hand import CAPTURES, MILESTONES, OF_TOKEN, PHASE, Raw, declared, milestones, roles
 from probe_logs import ProbeLog
-
-CAPTURES = Path(__file__).parents[1] / "captures"
-OBJECT, PHASE, OF_REQUEST, OF_TOKEN, OF_STEP = 4, 17, 20, 21, 22
-MILESTONES = (
-    "arrived", "scheduled", "launched", "device_first", "device_last", "sampled", "copied", "detokenised", "sent", "client",
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Record:
-    kind: int
-    name: str
-    start: int
-    end: int
-    value: int
-    words: tuple[int, int, int, int]
-
-
-class Raw:
-    """An akvlog file as it lies there."""
-
-    def __init__(self, path: Path) -> None:
-        content = path.read_bytes()
-        data = gzip.decompress(content) if path.suffix == ".gz" else content
-        self.producer = data[384:512].partition(b"\0")[0].decode()
-        self.pid = struct.unpack_from("<I", data, 72)[0]
-        before, real, after, _ = struct.unpack_from("<4q", data, 80)
-        self.ahead = real - (before + after) // 2
-        names_at, names_bytes = struct.unpack_from("<QQ", data, 24)
-        records_at, capacity = struct.unpack_from("<QQ", data, 56)
-        reserved, names_used = struct.unpack_from("<Q", data, 192)[0], struct.unpack_from("<Q", data, 256)[0]
-        names = data[names_at : names_at + min(names_bytes, names_used)]
-        self._ids: dict[int, str] = {}
-        self._objects: dict[int, str] = {}
-        at = 0
-        while at + 8 <= len(names):
-            length, what, id = struct.unpack_from("<IHH", names, at)
-            text = names[at + 8 : at + 8 + (length & 0x7FFFFFFF)].decode("utf-8", "replace")
-            if what == 1:
-                self._ids[id] = text
-            elif what == 2:
-                self._objects[at] = text
-            at += 8 + (len(text.encode()) + 7) // 8 * 8 if length else 8
-        self.records = list(self._read(data, records_at, min(reserved, capacity)))
-        #: The request that each number stood for last: the captures here never give a number twice.
-        self._requests = {
-            r.words[0]: self._objects[r.words[1]] for r in self.records if r.kind == OBJECT and r.value == 3
-        }
-
-    def _read(self, data: bytes, at: int, count: int) -> Iterator[Record]:
-        for index in range(min(count, (len(data) - at) // 64)):
-            commit, start, end, thread, *words = struct.unpack_from("<8Q", data, at + 64 * index)
-            if commit >> 32 != (index + 1) & 0xFFFFFFFF or not commit & 0xFF:
-                continue
-            value = struct.unpack("<i", struct.pack("<I", thread >> 32))[0]
-            yield Record(
-                commit & 0xFF, self._ids.get(commit >> 16 & 0xFFFF, ""), start, end, value, tuple(words)
-            )
-
-    def request(self, number: int) -> str:
-        return self._requests.get(number, str(number))
-
-    def of_kind(self, kind: int) -> list[Record]:
-        return [r for r in self.records if r.kind == kind]
-
-
-def milestones(
-    engine: Raw, client: Raw | None, request: str, place: int
-) -> tuple[int | None, dict[str, int]]:
-    """The step of a token and its milestones, on CLOCK_MONOTONIC."""
-    found: dict[str, int] = {}
-    step = None
-    for record in engine.of_kind(OF_TOKEN):
-        if engine.request(record.words[0]) == request and record.value == place:
-            found.setdefault(record.name, record.start)
-            step = record.words[1] - 1 if record.words[1] and step is None else step
-    for record in engine.of_kind(OF_STEP):
-        if record.words[0] == step:
-            found.setdefault(record.name, record.start)
-    for record in engine.of_kind(OF_REQUEST):
-        if engine.request(record.words[0]) == request and record.name == "arrived":
-            found.setdefault("arrived", record.start)
-    for record in client.of_kind(OF_TOKEN) if client else []:
-        holds = range(record.value, record.value + record.words[2] - 1)
-        if client.request(record.words[0]) == request and record.name == "client" and place in holds:
-            found.setdefault("client", record.start)
-    return step, found
-
-
-def declared(folder: Path) -> list[Path]:
-    toml = tomllib.loads((folder / "capture.toml").read_text())
-    return [folder / f["path"] for f in toml.get("file", []) if ".akvlog" in f["path"]]
-
-
-def roles(files: list[Raw]) -> tuple[Raw, Raw] | None:
-    """The file of the engine's probe, and that of its client."""
-    probes = [f for f in files if f.producer.startswith("akv_probe")]
-    engine = [f for f in probes if any(r.name != "client" for r in f.of_kind(OF_TOKEN))]
-    client = [f for f in files if f not in engine and any(r.name == "client" for r in f.of_kind(OF_TOKEN))]
-    return (engine[0], client[0]) if len(engine) == 1 and len(client) == 1 else None
 
 
 def made_up(folder: Path) -> Path:
