@@ -29,8 +29,11 @@ PIECE_ROWS: Final = 4_000
 PIECE_BYTES: Final = 600_000
 #: A text that is longer is cut: no piece could hold a few of them.
 LONGEST: Final = 4_000
-#: Values of a column that the index names, and the bytes that they take in it, at most.
-NAMED, NAMED_BYTES = 4_000, 300_000
+#: Values of a column that the index names, at most, and the places that it tells of them in pieces.
+NAMED: Final = 4_000
+PLACES: Final = 60_000
+#: The index is kept below: it is loaded before any row.
+INDEX_BYTES: Final = 900_000
 #: Whole numbers up to here are exact in a browser.
 EXACT: Final = 2**53
 
@@ -62,6 +65,18 @@ class Listing:
 
 
 @dataclass
+class _Values:
+    """The values of a column: how many rows each has (None: the value is not known), and in which pieces they are.
+
+    ``pieces``: piece, rows, piece, rows, ...; None where that would be too much to tell.
+    """
+
+    rows: dict[str | None, int] = field(default_factory=dict)
+    pieces: dict[str | None, list[int]] | None = field(default_factory=dict)
+    places: int = 0
+
+
+@dataclass
 class _Index:
     """What is known of the pieces."""
 
@@ -69,8 +84,7 @@ class _Index:
     bytes: list[int] = field(default_factory=list)
     #: By column: least and greatest number of each piece, None where it has none.
     ranges: dict[str, list[tuple[int, int] | None]] = field(default_factory=dict)
-    #: By column and value: piece, rows, piece, rows, ...
-    values: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    values: dict[str, _Values] = field(default_factory=dict)
 
 
 def write(
@@ -84,7 +98,7 @@ def write(
 
     ``leave(name, text)`` keeps a file; all of them lie under ``address``. Memory is that of a batch and of the index.
     """
-    index = _Index(values={c.name: {} for c in columns if c.pick})
+    index = _Index(values={c.name: _Values() for c in columns if c.pick})
     sorters = {c.name: np.argsort(c.of, kind="stable") for c in columns if c.of is not None}
     ids: list[Ids] = []
     for batch in rows:
@@ -97,7 +111,7 @@ def write(
             for of_column, column in zip(values, columns, strict=True)
         ]
         _piece(index, address, columns, made, leave)
-    leave(f"{address}/index.js", _script("akvListing", _told(index, title, columns)))
+    leave(f"{address}/index.js", _fitted(_told(index, title, columns)))
     whole = np.concatenate(ids) if ids else np.empty(0, np.int64)
     return Listing(len(whole), len(index.rows), sum(index.bytes), whole)
 
@@ -106,13 +120,16 @@ def _array(values: Sequence[Any]) -> pa.Array:
     """Whole numbers, or numbers, or texts; where a column has several of them, or bytes, all are texts."""
     try:
         made = pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if v is None else str(v) for v in values], pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        return _texts(values)
     if pa.types.is_null(made.type):
         return made.cast(pa.int64())
-    if pa.types.is_binary(made.type):
-        return pa.array([None if v is None else repr(v) for v in values], pa.string())
-    return made
+    return _texts(values) if pa.types.is_binary(made.type) else made
+
+
+def _texts(values: Sequence[Any]) -> pa.Array:
+    said = [None if v is None else repr(v) if isinstance(v, bytes) else visible(v) for v in values]
+    return pa.array(said, pa.string())
 
 
 def _piece(
@@ -138,34 +155,35 @@ def _piece(
 
 
 def _reach(values: pa.Array, origin: int) -> tuple[int, int] | None:
-    if not pa.types.is_integer(values.type) or values.null_count == len(values):
+    if values.null_count == len(values):
         return None
+    if not pa.types.is_integer(values.type):
+        # Not whole numbers: they may be anything.
+        return -EXACT, EXACT
     reach = pc.min_max(values).as_py()
     return reach["min"] - origin, reach["max"] - origin
 
 
-def _count(of: dict[str, dict[str, list[int]]], name: str, piece: int, values: pa.Array) -> None:
+def _count(of: dict[str, _Values], name: str, piece: int, values: pa.Array) -> None:
     found = of[name]
-    for value, count in (
-        (each["values"].as_py(), each["counts"].as_py()) for each in pc.value_counts(values)
-    ):
-        found.setdefault("" if value is None else _short(str(value)), []).extend((piece, count))
-    if len(found) > NAMED or sum(map(len, found)) > NAMED_BYTES:
+    counts = pc.value_counts(values)
+    for value, count in zip(*(part.to_pylist() for part in counts.flatten()), strict=True):
+        # A browser writes 1.0 as 1.
+        plain = int(value) if isinstance(value, float) and value.is_integer() else value
+        told = None if plain is None else _short(str(plain))
+        found.rows[told] = found.rows.get(told, 0) + count
+        if found.pieces is not None:
+            found.pieces.setdefault(told, []).extend((piece, count))
+    found.places += len(counts)
+    if found.places > PLACES:
+        found.pieces = None
+    if len(found.rows) > NAMED:
         # Too many to choose from: a reader searches for a part of the text.
         del of[name]
 
 
 def _told(index: _Index, title: str, columns: Sequence[Column]) -> dict[str, Any]:
-    values = {}
-    for name, found in index.values.items():
-        where: list[list[int]] | None = list(found.values())
-        if sum(map(len, found.values())) * 5 > NAMED_BYTES:
-            where = None
-        values[name] = {
-            "of": list(found),
-            "rows": [sum(own[1::2]) for own in found.values()],
-            "pieces": where,
-        }
+    whole = {c.name for c in columns if any(r and r != (-EXACT, EXACT) for r in index.ranges.get(c.name, []))}
     return {
         "title": title,
         "rows": sum(index.rows),
@@ -182,10 +200,43 @@ def _told(index: _Index, title: str, columns: Sequence[Column]) -> dict[str, Any
         "ranges": {
             name: [None if r is None else [_safe(r[0]), _safe(r[1])] for r in own]
             for name, own in index.ranges.items()
-            if any(own)
+            if name in whole
         },
-        "values": values,
+        "values": {
+            name: {
+                "of": list(found.rows),
+                "rows": list(found.rows.values()),
+                "pieces": None if found.pieces is None else list(found.pieces.values()),
+            }
+            for name, found in index.values.items()
+        },
     }  # fmt: skip
+
+
+def _fitted(told: dict[str, Any]) -> str:
+    """The index as a script. Where it would be too long, hints of where rows are go first, the longest before others.
+
+    A page then looks through more pieces than it had to; it finds the same rows.
+    """
+    script = _script("akvListing", told)
+    hints = sorted(
+        [
+            *((len(json.dumps(v["pieces"])), 0, name) for name, v in told["values"].items() if v["pieces"]),
+            *((len(json.dumps(r)), 1, name) for name, r in told["ranges"].items()),
+        ],
+        reverse=True,
+    )
+    # Names to choose from go last of all.
+    named = sorted(((len(json.dumps(v["of"])), 2, n) for n, v in told["values"].items()), reverse=True)
+    for _, kind, name in [*hints, *named]:
+        if len(script) <= INDEX_BYTES:
+            break
+        if kind == 0:
+            told["values"][name]["pieces"] = None
+        else:
+            del told["ranges" if kind == 1 else "values"][name]
+        script = _script("akvListing", told)
+    return script
 
 
 def _safe(value: int) -> int:
@@ -211,7 +262,7 @@ def _places(values: pa.Array, of: Ids, order: Ids) -> pa.Array:
 
 def _encoded(values: pa.Array, origin: int) -> dict[str, Any]:
     """One column of a piece: ``c`` one value for all, ``v`` values, ``d`` whole numbers by their differences, ``t`` texts
-    with ``i`` their places. ``raw`` has what no number in a browser holds, as text, by row."""
+    with ``i`` their places. ``raw`` has what no number in a browser holds, as text, by row; it too counts from the origin."""
     if pa.types.is_integer(values.type):
         return _whole(values, origin)
     if pa.types.is_string(values.type):
@@ -233,14 +284,16 @@ def _whole(values: pa.Array, origin: int) -> dict[str, Any]:
     exact = values.fill_null(origin).to_numpy()
     # Compared as floats, since the difference of two whole numbers of 64 bits may not fit in 64 bits.
     far = np.flatnonzero(np.abs(exact.astype(np.float64) - origin) >= EXACT)
-    raw = {"raw": {str(at): str(exact[at]) for at in far.tolist()}} if len(far) else {}
+    raw = {"raw": {str(at): str(int(exact[at]) - origin) for at in far.tolist()}} if len(far) else {}
     known[far] = False
     own = np.where(known, exact, origin) - origin
     of_known = own[known]
     if known.all() and (own == own[0]).all():
         return {"c": int(own[0]), **raw}
     steps = np.diff(of_known, prepend=0)
-    if np.abs(steps[1:]).astype(np.float64).sum() * 4 < np.abs(of_known).astype(np.float64).sum():
+    less = np.abs(steps[1:]).astype(np.float64).sum() * 4 < np.abs(of_known).astype(np.float64).sum()
+    # A difference of two exact numbers may be none itself.
+    if less and np.abs(steps).max() < EXACT:
         own = own.copy()
         own[known] = steps
         return {"d": _nullable(own, known), **raw}

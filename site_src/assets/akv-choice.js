@@ -17,23 +17,36 @@
 
   /* Take names that are null away and set the others. `replace` leaves no entry to go back to. */
   function write(changes, replace) {
-    var chosen = Object.assign(read(), changes);
-    var kept = new URLSearchParams();
-    Object.keys(chosen).forEach(function (name) {
-      if (chosen[name] !== null && chosen[name] !== undefined && chosen[name] !== "") kept.set(name, chosen[name]);
-    });
-    var hash = "#" + kept.toString();
+    go(address(Object.assign(read(), changes)), replace);
+  }
+
+  /* Choose what an address such as "#of=calls&step=12" says, and nothing besides. */
+  function go(hash, replace) {
     if (hash === location.hash) return;
     history[replace ? "replaceState" : "pushState"](history.state, "", hash);
     tell();
   }
 
+  /* The address of a choice: {of: "calls", step: 12}. */
+  function address(chosen) {
+    var kept = new URLSearchParams();
+    Object.keys(chosen).forEach(function (name) {
+      if (chosen[name] !== null && chosen[name] !== undefined && chosen[name] !== "") kept.set(name, chosen[name]);
+    });
+    return "#" + kept.toString();
+  }
+
   /* Who wants to hear of a new choice; an element that is no longer on the page is let go. */
   var heard = [];
+  var told = location.hash;
   function listen(element, callback) {
+    told = location.hash;
     heard.push({ element: element, callback: callback });
   }
   function tell() {
+    // A step back is told by two events of the browser.
+    if (location.hash === told) return;
+    told = location.hash;
     heard = heard.filter(function (one) {
       return one.element.isConnected;
     });
@@ -81,5 +94,5 @@
     return made;
   }
 
-  window.akvChoice = { read: read, write: write, listen: listen, time: time, bound: bound, element: element };
+  window.akvChoice = { read: read, write: write, go: go, address: address, listen: listen, time: time, bound: bound, element: element };
 })();

@@ -42,6 +42,7 @@
     });
   }
 
+  /* An address as a person would find the file: the listing's folder and the file. */
   function nameOf(url) {
     return decodeURIComponent(url.split("/").slice(-2).join("/"));
   }
@@ -86,7 +87,8 @@
     });
   };
 
-  /* What a reader may choose in a column, with how many rows each has; null where there are too many. */
+  /* What a reader may choose in a column, with how many rows each has; null where there are too many. A value of null is
+     that of rows where it is not known. */
   Listing.prototype.choices = function (name) {
     var values = this.values[name];
     if (!values) return null;
@@ -111,6 +113,9 @@
         load(own.url + number + ".js")
           .then(function (columns) {
             var made = new Piece(own, number, columns);
+            if (!made.whole()) {
+              throw new Error(nameOf(own.url + number + ".js") + " is of another build: load the page again");
+            }
             held.push(made);
             letGo();
             return made;
@@ -127,8 +132,8 @@
     var bytes = held.reduce(function (sum, piece) {
       return sum + piece.bytes;
     }, 0);
-    while (bytes > CACHE && held.length > 1) bytes -= held.shift().bytes;
     most = Math.max(most, bytes);
+    while (bytes > CACHE && held.length > 1) bytes -= held.shift().bytes;
   }
 
   function Piece(listing, number, columns) {
@@ -140,6 +145,16 @@
     this.encoded = columns;
     this.decoded = {};
   }
+
+  /* Whether it has as many rows as the index says. */
+  Piece.prototype.whole = function () {
+    var own = this;
+    return Object.keys(own.encoded).every(function (name) {
+      var column = own.encoded[name];
+      var values = column.i || column.d || column.v;
+      return !values || values.length === own.rows;
+    });
+  };
 
   /* All values of a column. */
   Piece.prototype.column = function (name) {
@@ -199,19 +214,22 @@
       var reach = range[number];
       return !!reach && !(wanted.min > reach[1]) && !(wanted.max < reach[0]);
     }
-    if (wanted === null) return true;
-    if (values && values.pieces) return this.inPiece(values, String(wanted), number) > 0;
+    if (values && values.pieces) return this.inPiece(values, wanted, number) > 0;
     if (!range || typeof wanted !== "number") return true;
     return !!range[number] && range[number][0] <= wanted && wanted <= range[number][1];
   };
 
   Listing.prototype.inPiece = function (values, value, number) {
-    var at = values.of.indexOf(value);
+    var at = placeOf(values, value);
     if (at < 0) return 0;
     var where = values.pieces[at];
     for (var n = 0; n < where.length; n += 2) if (where[n] === number) return where[n + 1];
     return 0;
   };
+
+  function placeOf(values, value) {
+    return values.of.indexOf(value === null ? null : String(value));
+  }
 
   /* How many rows a filter has where the index alone tells it, else null. */
   Listing.prototype.total = function (filter) {
@@ -220,7 +238,7 @@
     var wanted = filter[names[0]];
     var values = this.values[names[0]];
     if (names.length > 1 || !values || (wanted !== null && typeof wanted === "object")) return null;
-    var at = values.of.indexOf(wanted === null ? "" : String(wanted));
+    var at = placeOf(values, wanted);
     return at < 0 ? 0 : values.rows[at];
   };
 
@@ -230,30 +248,27 @@
     }
     if (value === null || value === undefined) return false;
     if ("has" in wanted) return String(value).toLowerCase().includes(String(wanted.has).toLowerCase());
-    return !(value < wanted.min) && !(value > wanted.max);
+    var number = Number(value);
+    return number === number && !(number < wanted.min) && !(number > wanted.max);
   }
 
-  /* Calls back with each piece of a filter and the numbers of its rows in it, one piece after another. A call that
-     returns false ends it. */
-  Listing.prototype.each = function (filter, callback, from) {
+  /* Calls back with each piece of a filter, the numbers of its rows in it, and how many of how many pieces that makes, one
+     piece after another: callback(piece, rows, n, of). A call that returns false ends it. `from`: the place to begin at;
+     with `back` the place to begin before, and pieces and rows come from the last to the first. */
+  Listing.prototype.each = function (filter, callback, from, back) {
     var own = this;
     var names = Object.keys(filter);
+    var low = back ? 0 : from || 0;
+    var high = back && from !== undefined && from !== null ? from : own.rows;
     var pieces = own.pieces(filter).filter(function (number) {
-      return own.firsts[number] + own.counts[number] > (from || 0);
+      return own.firsts[number] + own.counts[number] > low && own.firsts[number] < high;
     });
+    if (back) pieces.reverse();
     function next(n) {
       if (n >= pieces.length) return Promise.resolve();
       return own.piece(pieces[n]).then(function (piece) {
-        var columns = names.map(function (name) {
-          return piece.column(name);
-        });
-        var rows = [];
-        for (var at = Math.max(0, (from || 0) - piece.first); at < piece.rows; at++) {
-          var hit = columns.every(function (values, k) {
-            return matches(values[at], filter[names[k]]);
-          });
-          if (hit) rows.push(at);
-        }
+        var rows = rowsOf(piece, names, filter, low, high);
+        if (back) rows.reverse();
         if (callback(piece, rows, n + 1, pieces.length) === false) return undefined;
         return next(n + 1);
       });
@@ -261,26 +276,66 @@
     return next(0);
   };
 
-  /* Rows of a filter from a place on, at most `count`; `next` is the place to go on from, null at the end. */
+  function rowsOf(piece, names, filter, low, high) {
+    var columns = names.map(function (name) {
+      return piece.column(name);
+    });
+    var rows = [];
+    var end = Math.min(piece.rows, high - piece.first);
+    for (var at = Math.max(0, low - piece.first); at < end; at++) {
+      var hit = columns.every(function (values, k) {
+        return matches(values[at], filter[names[k]]);
+      });
+      if (hit) rows.push(at);
+    }
+    return rows;
+  }
+
+  /* Rows of a filter from a place on, at most `count`; `next` is the place to go on from, null at the end. With `back`: the
+     last rows before a place, still in their order, and `next` is null where none is before them. `progress(n, of, found)`
+     hears of each piece; where it returns false the search ends there, and the answer says `stopped`. */
   Listing.prototype.find = function (filter, options) {
-    var count = (options && options.count) || 200;
+    var asked = options || {};
+    var count = asked.count || 200;
     var found = [];
     var next = null;
+    var stopped = false;
     return this.each(
       filter,
-      function (piece, rows) {
-        for (var n = 0; n < rows.length; n++) {
+      function (piece, rows, n, of) {
+        for (var k = 0; k < rows.length; k++) {
           if (found.length === count) {
-            next = piece.first + rows[n];
+            next = piece.first + rows[k];
             return false;
           }
-          found.push(piece.row(rows[n]));
+          found.push(piece.row(rows[k]));
+        }
+        if (n < of && asked.progress && asked.progress(n, of, found.length) === false) {
+          stopped = true;
+          return false;
         }
         return true;
       },
-      (options && options.from) || 0
+      asked.from,
+      asked.back
     ).then(function () {
-      return { rows: found, next: next };
+      if (asked.back) found.reverse();
+      return { rows: found, next: next, stopped: stopped };
+    });
+  };
+
+  /* How many rows a filter has, counted in the pieces that may hold them: {rows, stopped}. `progress` as for `find`. */
+  Listing.prototype.count = function (filter, progress) {
+    var told = this.total(filter);
+    if (told !== null) return Promise.resolve({ rows: told, stopped: false });
+    var counted = 0;
+    var stopped = false;
+    return this.each(filter, function (piece, rows, n, of) {
+      counted += rows.length;
+      if (n < of && progress && progress(n, of, counted) === false) stopped = true;
+      return !stopped;
+    }).then(function () {
+      return { rows: counted, stopped: stopped };
     });
   };
 
