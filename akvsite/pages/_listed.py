@@ -46,6 +46,11 @@ LISTINGS: tuple[Listed, ...] = (
     Listed("waits", "Events that calls waited for", "row_wait", "call_id,wait_id", "edge", refers=(("call_id", "calls"), ("maker_id", "calls"))),
     Listed("intervals", "Device records", "row_interval", "process_id,start_ns,own_start_ns,interval_id", "device",
            ("kind", "queue", "device", "name", "made_by"), (("call_id", "calls"), _STEP)),
+    Listed("gaps", "Gaps between the device records of a queue", "row_gap", "process_id,start_ns,own_start_ns,interval_id", "device",
+           refers=(("interval_id", "intervals"), _STEP), pairs=True),
+    Listed("budget", "Where the host's time in a step went", "step_budget", "step_id,region", "host", refers=(_STEP,), pairs=True),
+    Listed("device_time", "Time that kernels and copies of a step cover", "step_device", "step_id,process_id,device,clock", "device",
+           refers=(_STEP,), pairs=True),
 )  # fmt: skip
 
 BY_NAME = {listed.name: listed for listed in LISTINGS}
