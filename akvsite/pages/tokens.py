@@ -1,15 +1,20 @@
-"""Tokens of each run: a page a run, and the list of them."""
+"""Tokens of each run: a page a run, on which each of them can be followed, and the list of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record
+from akvsite.milestones import TOKEN
+from akvsite.pages import Desk, Page, Record, _token_life, _token_time, _token_tracer
 from akvsite.pages._html import counted, table, text
-from akvsite.pages._listed import closer
-from akvsite.pages._reader import reader
+from akvsite.pages._listed import LISTINGS, closer
+from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
+from akvsite.pages._token_life import Lives
+from akvsite.pages.sections.tokens import ON_DEVICE, word
+
+_LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record."
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -21,26 +26,64 @@ def write(desk: Desk) -> Iterator[Page]:
 
 def _list(desk: Desk, runs: list[Record]) -> str:
     stamped = stamped_runs(desk)
+    accounts = {row["run_id"]: row for row in desk.ask("token_account")}
     rows = [
-        [run_cell(r["name"], stamped, folder="tokens"), r["level"], r["role"], counted(r["tokens"])]
+        [
+            run_cell(r["name"], stamped, folder="tokens"),
+            r["level"],
+            r["role"],
+            counted(r["tokens"]),
+            *_milestones(accounts.get(r["run_id"])),
+        ]
         for r in runs
     ]
-    return "# Tokens\n" + table(["run", "level", "host role", "tokens"], rows, sortable=True)
+    columns = ["run", "level", "host role", "tokens or chunks", "milestones of all", "of some", "of none"]
+    return f"# Tokens\n\n{text(_LIST)}\n" + table(columns, rows, sortable=True)
+
+
+def _milestones(account: Record | None) -> list[str]:
+    """Which milestones all tokens have, which some, with how many, and which none."""
+    if account is None:
+        return ["–", "–", ", ".join(map(word, TOKEN))]
+    count = account["tokens"]
+    whole = [word(m) for m in TOKEN if account[m] == count]
+    some = [f"{word(m)}: {account[m]:,} of {count:,}" for m in TOKEN if 0 < account[m] < count]
+    none = [word(m) for m in TOKEN if not account[m]]
+    return [", ".join(part) or "–" for part in (whole, some, none)]
 
 
 def _page(run: Run) -> str:
+    lives = _token_life.lives_of(run)
     return "\n".join(
-        [
+        part
+        for part in (
             f"# Tokens of {text(run.name)}\n",
             stamps(run.desk, "../", run=run.name),
             closer(run, "../", "tokens"),
-            reader(
-                run,
-                "life",
-                "How did a token live?",
-                listings=("tokens", "steps"),
-                seen=run.seen(),
-                axis="both",
-            ),
-        ]
+            "" if lives.has.any() else absent(run, "What happened to a token inside the engine", "runner"),
+            _reader(run, lives),
+            _token_time.write(run, lives),
+            _token_tracer.write(run),
+        )
+        if part
+    )
+
+
+def _reader(run: Run, lives: Lives) -> str:
+    longest = int(lives.life.argmax()) if lives.has.any() else 0
+    return reader(
+        run,
+        "life",
+        "How did one token live?",
+        listings=("tokens", "steps", "requests", "events", "phases", "calls", "intervals"),
+        seen=run.seen(),
+        axis="both",
+        # What the script calls things, said once.
+        milestones=[
+            {"name": name, "word": word(name), "device": name in ON_DEVICE, "tells": _token_life.teller(name)}
+            for name in TOKEN
+        ],
+        segments=list(_token_life.SEGMENTS),
+        levels={listed.name: listed.level for listed in LISTINGS},
+        first=longest,
     )

@@ -54,7 +54,7 @@ def write(run: Run) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _word(milestone: str) -> str:
+def word(milestone: str) -> str:
     return {
         "device_first": "first device work",
         "device_last": "last device work",
@@ -67,7 +67,7 @@ def _seen(rows: list[Record]) -> str:
         ["milestone", "tokens that have it", "missing"],
         [
             [
-                _word(row["milestone"]),
+                word(row["milestone"]),
                 Cell(text(f"{row['seen']:,} of {row['expected']:,} (counted)"), row["seen"]),
                 counted(row["expected"] - row["seen"]),
             ]
@@ -119,7 +119,7 @@ def _kind(
     )
     for at, milestone, following in sorted(pairs, key=lambda pair: pair[0]):
         own = mask & (columns["place"] == at) & (after == following)
-        label = f"{_word(milestone)} to {_word(following)}"
+        label = f"{word(milestone)} to {word(following)}"
         on_two_clocks = (milestone in ON_DEVICE) != (following in ON_DEVICE)
         converted |= on_two_clocks
         made = []
@@ -170,7 +170,7 @@ def _in_order(rows: list[Record], early: list[Record]) -> str:
         ["from and to", "out of order", "by more than the clock's bound", "bound unknown", "by at most", "widest bound"],
         [
             [
-                f"{_word(row['milestone'])} to {_word(row['next'])}",
+                f"{word(row['milestone'])} to {word(row['next'])}",
                 Cell(text(f"{row['early']:,} of {row['pairs']:,} (counted)"), row["early"]),
                 counted(row["beyond"]),
                 counted(row["unproven"]),

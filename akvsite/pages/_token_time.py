@@ -1,0 +1,261 @@
+"""The charts and tables over all tokens of a run: where their time goes, and the longest lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+import numpy as np
+
+from akvsite.charts import bands, budget
+from akvsite.estimate import written
+from akvsite.milestones import TOKEN
+from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
+from akvsite.pages._run import Run
+from akvsite.pages._token_life import Lives, Mask, Sampled, segment_name
+from akvsite.pages.sections.tokens import ON_DEVICE
+
+#: Kinds of steps that have a chart of their own, and lives in each list, at most.
+DRAWN, LONGEST = 3, 10
+#: Numbers of tokens in a step that have a row each; beyond, they are put together in ranges.
+ROWS = 12
+
+_ABOUT = (
+    "The life of a request's first token begins at its arrival, that of a later one where its step was scheduled; it ends at the last "
+    "milestone on record. Its segments add up to it. A stretch over a milestone that is not on record is unknown inside, and stands apart: "
+    "it is nobody's. Tokens of one step share most of their times, so the sample is the step: the mean over its tokens."
+)
+_LONGEST = (
+    "An order of what is on record, no estimate: one life each. What a segment is long with is associated with it, and no cause. "
+    "First tokens have a list of their own, since their lives begin at their request's arrival."
+)
+
+
+def write(run: Run, lives: Lives) -> str:
+    """Charts and tables; empty where no token has a life."""
+    if not lives.has.any():
+        return ""
+    return "\n".join(
+        [
+            "\n## Where the time of the tokens goes\n",
+            f"{text(_ABOUT)}\n",
+            _left_out(lives),
+            *_kinds(run, lives),
+            _by_place(run, lives),
+            _by_company(run, lives),
+            _longest(run, lives),
+        ]
+    )
+
+
+def _left_out(lives: Lives) -> str:
+    """What no number here is made from, counted."""
+    parts = [
+        (np.count_nonzero(lives.has & lives.warm_up), "of steps that are declared as warm-up"),
+        (np.count_nonzero(lives.has & (lives.steps < 0)), "whose step is not known"),
+        (np.count_nonzero(~lives.has), "without two milestones"),
+    ]
+    said = [f"{count:,} {what}" for count, what in parts if count]
+    return f"{text('Tokens that are in no number here, counted: ' + ', '.join(said) + '.')}\n" if said else ""
+
+
+def _footer_seen(run: Run, lives: Lives, mask: Mask) -> str:
+    own = mask[lives.owner]
+    device = [TOKEN.index(name) for name in ON_DEVICE]
+    least = [
+        len(np.unique(lives.owner[own & ((lives.place == at) | (lives.to_place == at))])) for at in device
+    ]
+    return f"device milestones of {min(least):,} of {np.count_nonzero(mask):,} tokens"
+
+
+def _kinds(run: Run, lives: Lives) -> list[str]:
+    kinds = np.array(["" if k is None or k != k else str(k) for k in lives.kind.tolist()])
+    names, tokens = np.unique(kinds[lives.counted], return_counts=True)
+    largest = [names[n] for n in np.argsort(-tokens, kind="stable")]
+    made = [_kind(run, lives, lives.counted & (kinds == name), name) for name in largest[:DRAWN]]
+    if len(largest) > DRAWN:
+        made.append(f"\n{text(f'{len(largest) - DRAWN} further kinds of steps have no chart.')}\n")
+    return made
+
+
+def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
+    what = f"{kind} steps" if kind else "steps that are not on record"
+    sampled = Sampled(run, lives, mask)
+    whole = int(lives.life[mask].sum())
+    regions, rows = [], []
+    stretches = lives.stretches(mask)
+    for stretch in stretches:
+        number = sampled.stretch(stretch)
+        name = segment_name(*stretch)
+        own = mask[lives.owner] & lives.of(stretch)
+        total, known = int(lives.ns[own].sum()), stretch[1] == stretch[0] + 1
+        early = int(np.count_nonzero(lives.ns[own] < 0))
+        regions.append(budget.Region(name, number, known))
+        rows.append([name, estimated(number), _total(total), _share(total, whole), counted(len(np.unique(lives.owner[own]))), counted(early)])  # fmt: skip
+    unknown = int(lives.unknown[mask].sum())
+    if not unknown and all(region.attributed for region in regions):
+        regions.append(budget.Region("unknown", sampled.stretch((0, 0)), attributed=False))
+    life = sampled.life()
+    rows.append(["the life", estimated(life), _total(whole), _share(whole, whole), counted(int(np.count_nonzero(mask))), counted(int(np.count_nonzero(lives.life[mask] < 0)))])  # fmt: skip
+    footer = run.footer(
+        seen=_footer_seen(run, lives, mask),
+        axis="both" if any(TOKEN[place] in ON_DEVICE for ends in stretches for place in ends) else "host",
+        notes=(
+            f"one sample a step, the mean over its tokens: {len(sampled.tokens):,} {what}, {number_of(int(mask.sum()), 'token')} (counted)",
+            f"unknown inside: {_percent(unknown, whole)} of all their lives",
+        ),
+    )
+    drawing = budget.draw(
+        f"Where does the time of a token go, in {what}?",
+        regions, footer, headline=[("mean life", life)], axis="mean time a token",
+    )  # fmt: skip
+    key = "life" + "".join(f"-{part}" for part in [kind.replace("_", "-")] if part.isalnum())
+    return run.desk.figure(f"tokens/{run.name}", key, drawing, "token_life_segment") + table(
+        [
+            "segment",
+            "mean a token",
+            "sum over tokens",
+            "share of all lives",
+            "tokens that have it",
+            "out of order",
+        ],
+        rows,
+        caption=f"Segments of lives, {what}; sums and shares are totals of what is on record, unknown stretches last",
+    )
+
+
+def _total(ns: int) -> Cell:
+    return Cell(text(f"{written(ns, 'ns')} (total)"), ns)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.2f} %" if whole > 0 else "an unknown share"
+
+
+def _share(part: int, whole: int) -> Cell:
+    return Cell(text(_percent(part, whole)), part / whole) if whole > 0 else Cell("unknown")
+
+
+def _by_place(run: Run, lives: Lives) -> str:
+    """By place in the output, in ranges that double."""
+    groups = []
+    for power in range(int(lives.number.max()).bit_length() + 1):
+        low, high = (0, 0) if not power else (2 ** (power - 1), 2**power - 1)
+        label = f"{low}" if low == high else f"{low} to {high}"
+        groups.append((f"token{'s' if high > low else ''} {label}" + ("" if low else ", from its schedule"), lives.counted & (lives.number >= low) & (lives.number <= high)))  # fmt: skip
+    return _grouped(
+        run,
+        lives,
+        groups,
+        "life-place",
+        "How long does a token live, by its place in its request's output?",
+        "place",
+        ("places count from 0; how long a request waited for its first step stands in the table alone",),
+    )
+
+
+def _by_company(run: Run, lives: Lives) -> str:
+    """By how many tokens the step made; a first token's life is of its request's wait, and is not in it."""
+    later = lives.counted & (lives.number > 0)
+    sizes = np.unique(lives.in_step[later]).tolist()
+    if len(sizes) > ROWS:
+        powers = range(1, int(sizes[-1]).bit_length() + 1)
+        bounds = [(2 ** (power - 1), 2**power - 1) for power in powers]
+    else:
+        bounds = [(size, size) for size in sizes]
+    groups = [
+        (
+            number_of(low, "token") if low == high else f"{low} to {high} tokens",
+            later & (lives.in_step >= low) & (lives.in_step <= high),
+        )
+        for low, high in bounds
+    ]
+    return _grouped(
+        run,
+        lives,
+        groups,
+        "life-concurrency",
+        "How long does a token live, by how many tokens its step makes?",
+        "tokens of the step",
+        ("first tokens are left out: their lives begin at their request's arrival",),
+    )
+
+
+def _grouped(
+    run: Run,
+    lives: Lives,
+    groups: Sequence[tuple[str, Mask]],
+    key: str,
+    question: str,
+    column: str,
+    notes: tuple[str, ...],
+) -> str:
+    """A chart of mean lives by group, and a table of their segments."""
+    found = [(label, mask, Sampled(run, lives, mask)) for label, mask in groups if mask.any()]
+    if not found:
+        return ""
+    drawn = [bands.Row(label, sampled.life(without_wait=True)) for label, _, sampled in found]
+    rows = [
+        [label, segment_name(*stretch), estimated(sampled.stretch(stretch)), counted(len(sampled.tokens)), counted(int(mask.sum()))]
+        for label, mask, sampled in found
+        for stretch in lives.stretches(mask)
+    ]  # fmt: skip
+    every = np.logical_or.reduce([mask for _, mask, _ in found])
+    footer = run.footer(
+        seen=_footer_seen(run, lives, every),
+        notes=("one sample a step, the mean over its tokens of the row", *notes),
+    )
+    chart = bands.draw(question, drawn, footer, axis="mean life of a token")
+    inside = table(
+        [column, "segment", "mean a token", "steps", "tokens"], rows, caption="Segments of each row", sortable=True
+    )  # fmt: skip
+    return run.desk.figure(f"tokens/{run.name}", key, chart, "token_life_segment") + _folded(
+        f"Segments by {column}", inside
+    )
+
+
+def _folded(title: str, inside: str) -> str:
+    return f'\n<details class="akv-fold"><summary>{text(title)}</summary>\n{inside.strip()}\n</details>\n'
+
+
+def _longest(run: Run, lives: Lives) -> str:
+    parts = ["\n## Longest lives\n", f"{text(_LONGEST)}\n"]
+    if lives.warm_up.any():
+        parts.append(f"{text('Tokens of steps that are declared as warm-up are not in it.')}\n")
+    for title, mask in (("First tokens", lives.number == 0), ("Later tokens", lives.number > 0)):
+        own = np.flatnonzero(mask & lives.has & ~lives.warm_up)
+        if not len(own):
+            continue
+        longest = own[np.argsort(-lives.life[own], kind="stable")][:LONGEST]
+        rows = [_life(run, lives, int(at)) for at in longest]
+        parts.append(
+            table(
+                ["token", "step", "kind of step", "life", "unknown inside", "longest segment"],
+                rows,
+                caption=f"{title}: the {len(rows)} longest of {len(own):,} lives, one record each",
+            )
+        )
+    return "\n".join(parts)
+
+
+def _life(run: Run, lives: Lives, at: int) -> list[object]:
+    own = np.flatnonzero(lives.owner == at)
+    most = own[np.argmax(lives.ns[own])]
+    life, unknown = int(lives.life[at]), int(lives.unknown[at])
+    longest = int(lives.ns[most])
+    name = segment_name(int(lives.place[most]), int(lives.to_place[most]))
+    label = f"{lives.request[at]}, token {lives.number[at]}"
+    step = lives.step[at]
+    return [
+        Cell(link(label, f"{quote(run.name)}.html#token={at}"), label),
+        Cell("unknown") if step is None or step != step else counted(int(step)),
+        None if lives.kind[at] is None or lives.kind[at] != lives.kind[at] else str(lives.kind[at]),
+        Cell(text(_exact(life)), life),
+        Cell(text(f"{_exact(unknown)}, {_percent(unknown, life)}" if unknown else "none"), unknown),
+        Cell(text(f"{name}, {_exact(longest)}, {_percent(longest, life)}"), longest),
+    ]
+
+
+def _exact(ns: int) -> str:
+    """A length as it is on record, to the nanosecond."""
+    return f"{ns:,} ns"
