@@ -8,11 +8,12 @@
 -- @run_id    the run
 -- @kind      kernel, copy or fill
 -- @name      name of the call
+-- @call_id   row of `level4_edge`
 -- @called_ns start of the call, ns
 -- @delay_ns  start of the interval minus start of the call, ns
 -- @bound_ns  half-width of what the clocks leave open, ns; NULL where it is not known
 -- @clock     `device` where the device's own clock was converted here; else NULL
-SELECT l.run_id, d.kind, c.name, c.start_ns AS called_ns,
+SELECT l.run_id, d.kind, c.name, l.call_id, c.start_ns AS called_ns,
        CASE WHEN d.clock IS NULL THEN d.start_ns ELSE h.start_ns END - c.start_ns AS delay_ns,
        h.start_bound_ns AS bound_ns, d.clock
 FROM link l
