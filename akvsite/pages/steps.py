@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import counted, table, text
+from akvsite.pages import Desk, Page, Record, _overlap_said, _step_batches, _step_profile
+from akvsite.pages._html import counted, items, table, text
 from akvsite.pages._listed import closer
-from akvsite.pages._reader import reader
+from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
+from akvsite.pages._step_sums import Steps
+
+#: What the list says of each run, with the count that tells it.
+_COLUMNS = (
+    ("steps", "steps"), ("runner phases", "phases"), ("host rows", "host_rows"), ("device records", "intervals"), ("runtime calls", "calls"),
+)  # fmt: skip
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -22,25 +28,71 @@ def write(desk: Desk) -> Iterator[Page]:
 def _list(desk: Desk, runs: list[Record]) -> str:
     stamped = stamped_runs(desk)
     rows = [
-        [run_cell(r["name"], stamped, folder="steps"), r["level"], r["role"], counted(r["steps"])]
+        [run_cell(r["name"], stamped, folder="steps"), r["level"], r["role"], *(counted(r[key]) for _, key in _COLUMNS)]
         for r in runs
-    ]
-    return "# Steps\n" + table(["run", "level", "host role", "steps"], rows, sortable=True)
+    ]  # fmt: skip
+    words = "Where the time of a step went: of the mean step by region, layer window and queue, and of each step as it was recorded."
+    head = ["run", "level", "host role", *(name for name, _ in _COLUMNS)]
+    return f"# Steps\n\n{words}\n" + table(head, rows, sortable=True)
 
 
 def _page(run: Run) -> str:
-    return "\n".join(
-        [
-            f"# Steps of {text(run.name)}\n",
-            stamps(run.desk, "../", run=run.name),
-            closer(run, "../", "steps"),
-            reader(
-                run,
-                "profile",
-                "Where did the time of a step go?",
-                listings=("steps", "regions"),
-                seen=run.seen(),
-                axis="both",
-            ),
-        ]
+    steps, at = _step_profile.groups(run), _step_profile.places(run)
+    parts = [
+        f"# Steps of {text(run.name)}\n",
+        stamps(run.desk, "../", run=run.name),
+        closer(run, "../", "steps"),
+        "\n## One step\n",
+        _one(run),
+        "\n### The longest steps\n",
+        *_step_profile.longest(steps, at),
+        "\n## Steps by their batch\n",
+        _batches(run),
+        "\n## Where the host's time went\n",
+        _on_host(run, steps),
+        "\n## Layer windows\n",
+        _step_profile.layers(run, steps),
+        "\n## Device queues\n",
+        _step_profile.queues(run, steps, at),
+        f"\n## {_overlap_said.TITLE}\n",
+        _overlap_said.write(run, steps),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _one(run: Run) -> str:
+    about = reader(
+        run,
+        "profile",
+        "Where did the time of a step go?",
+        listings=("steps", "phases", "regions", "calls", "intervals"),
+        seen=run.seen(),
+        axis="both" if run.listed["intervals"] else "host",
+        notes=("one step as it was recorded", "what shares a time is associated by it, no more"),
+        blind=run.blind,
+        least_gap_ns=run.least_gap_ns,
+        ticks=run.ticks,
+        axis_bound_ns=run.axis_bound_ns,
+        has={name: bool(run.listed[count]) for name, count in _HAS},
     )
+    return about
+
+
+#: What a run may have, by the listing that holds it.
+_HAS = (("phases", "phases"), ("regions", "host_rows"), ("calls", "calls"), ("intervals", "intervals"))
+
+
+def _batches(run: Run) -> str:
+    if run.listed["tokens"]:
+        # The page of tokens has the chart.
+        return f'\nSee <a href="../tokens/{text(run.name)}.html#steps-by-their-batch">the tokens of this run</a>.\n'
+    return _step_batches.write(run, f"steps/{run.name}")
+
+
+def _on_host(run: Run, steps: list[Steps]) -> str:
+    phases = (
+        items([f'The runner\'s phases of the mean step: <a href="../runs/{text(run.name)}.html#host">the page of the run</a>.'])
+        if run.listed["phases"]
+        else absent(run, "How a step is spread over the runner's phases", "runner")
+    )  # fmt: skip
+    return _step_profile.host(run, steps) + phases

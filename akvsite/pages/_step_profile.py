@@ -1,0 +1,271 @@
+"""Where the time of a run's steps went: on the host by region and by layer window, on the device by queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from akvsite import estimators
+from akvsite.estimate import Estimate, unknown, written
+from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
+from akvsite.pages._listed import BY_NAME, rows_link
+from akvsite.pages._reader import absent
+from akvsite.pages._run import Run, finished, step_groups
+from akvsite.pages._step_sums import Columns, Steps, by_name, per_step
+
+#: Regions, layers and queues that a table names; what is beyond is one line, or said to be left out.
+NAMED, LAYERS, QUEUES = 16, 64, 40
+#: The longest gaps of a run that are listed.
+GAPS = 10
+
+
+def groups(run: Run) -> list[Steps]:
+    """Finished steps after the declared warm-up, in groups that may stand in one number."""
+    found = step_groups(run.desk, run.id, warm_up=0)
+    made = []
+    for label, mask in found.groups:
+        kept = mask & finished(found.columns["duration_ns"])
+        ids, durations = (found.columns[name][kept].astype(np.int64) for name in ("step_id", "duration_ns"))
+        made.append(Steps(ids, durations, label, len(found.groups) - 1))
+    return [group for group in made if len(group.ids)]
+
+
+#: A step's place in the listing of steps, and its name, by its id.
+Places = dict[int, tuple[int, str]]
+
+
+def places(run: Run) -> Places:
+    columns = run.desk.columns("row_step", run_id=run.id, order=BY_NAME["steps"].order)
+    pairs = zip(columns["step_id"].tolist(), columns["name"].tolist(), strict=True)
+    return {step: (place, str(name)) for place, (step, name) in enumerate(pairs)}
+
+
+def own_clock(columns: Columns) -> np.ndarray[Any, Any]:
+    """Which rows (n,) are of the device's own clock: a column of which nothing is known holds no text."""
+    return np.array([clock == "device" for clock in columns["clock"].tolist()], dtype=bool)
+
+
+def host(run: Run, steps: list[Steps]) -> str:
+    """The budget of the mean step: each region, its share of the step, and the remainder."""
+    if not run.listed["host_rows"]:
+        return absent(run, "Where the time inside a step went on the host", "host")
+    columns = run.desk.columns("step_budget", run_id=run.id, order="step_id,region")
+    of = columns["step_id"].astype(np.int64)
+    names = list(by_name(columns["region"]))
+    tables = [_budget(run, group, of, names, columns["ns"]) for group in steps]
+    if not any(tables):
+        return "\nNo region, layer window or operator lies on the thread of a finished step.\n"
+    words = (
+        "Sums inside each step, then the mean over steps; the remainder is formed inside each step too. A share is the mean over steps "
+        "of the share inside each. Only the thread that ran the step is looked at, and each moment is given to the row that covered it first."
+    )
+    return f"\n{text(words)}\n" + "".join(tables)
+
+
+def _budget(
+    run: Run, group: Steps, of: np.ndarray, names: list[tuple[str, np.ndarray]], ns: np.ndarray
+) -> str:
+    if not np.isin(of, group.ids).any():
+        return ""
+    sums = {name: per_step(group.ids, of[at], ns[at]) for name, at in names}
+    sums = {name: own for name, own in sums.items() if own.any()}
+    by_size = sorted(sums, key=lambda name: (-int(sums[name].sum()), name))
+    shown = {name: sums[name] for name in by_size[:NAMED]}
+    if len(by_size) > NAMED:
+        shown[f"other regions ({len(by_size) - NAMED})"] = np.sum([sums[n] for n in by_size[NAMED:]], axis=0)
+    rest = group.durations - np.sum(list(shown.values()), axis=0)
+    lines = [
+        _part(run, name, own, group.durations)
+        for name, own in (("the step", group.durations), *shown.items(), ("remainder: not attributed", rest))
+    ]
+    return table(
+        ["part", "mean a step", "share of the step", "steps that have it"],
+        lines,
+        caption=f"{group.label}: {number_of(len(group.ids), 'step')} after the cut; {run.use}",
+    )
+
+
+def _part(run: Run, name: str, sums: np.ndarray, durations: np.ndarray) -> list[Any]:
+    if sums is durations:
+        return [name, estimated(_mean(run, sums, "ns")), "", counted(len(sums))]
+    long = durations > 0
+    shares = 100 * sums[long] / durations[long]
+    return [
+        name,
+        estimated(_mean(run, sums, "ns")),
+        estimated(_mean(run, shares, "%")),
+        counted(int(np.count_nonzero(sums))),
+    ]
+
+
+def _mean(run: Run, values: np.ndarray, unit: str) -> Estimate:
+    return run.marked(estimators.mean(values, unit=unit) if len(values) else unknown("no step has it", unit))
+
+
+def layers(run: Run, steps: list[Steps]) -> str:
+    """Each layer's window with the regions inside it, and what lies in none of them."""
+    windows = run.desk.columns("layer_time", run_id=run.id, warm_up=0, order="step_id,layer,start_ns")
+    if not len(windows["layer"]):
+        return absent(run, "What lies in the window of each layer", "host")
+    inside = run.desk.columns("layer_region", run_id=run.id, order="step_id,layer,region")
+    made = "".join(_by_layer(run, group, windows, inside) for group in steps)
+    words = (
+        "A window is the host side of a layer: what it launches may still run on the device when it ends. A region belongs to the window in which "
+        "it began. Means over the steps that have the layer; windows and regions are on the host's axis alone."
+    )
+    return f"\n{text(words)}\n{made}" if made else ""
+
+
+def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
+    of, own = windows["step_id"].astype(np.int64), windows["layer"].astype(np.int64)
+    here = np.isin(of, group.ids)
+    if not here.any():
+        return ""
+    part_of = inside["step_id"].astype(np.int64)
+    within = np.isin(part_of, group.ids)
+    names = inside["region"].astype(str)
+    largest = sorted(
+        ((int(inside["ns"][at[within[at]]].sum()), name) for name, at in by_name(names)), reverse=True
+    )
+    named = [name for ns, name in largest if ns][:6]
+    lines = []
+    found = np.unique(own[here])
+    for layer in found[:LAYERS].tolist():
+        at = here & (own == layer)
+        steps = np.unique(of[at])
+        window = per_step(steps, of[at], windows["duration_ns"][at])
+        of_layer = within & (inside["layer"] == layer)
+        parts = [
+            per_step(steps, part_of[mask], inside["ns"][mask])
+            for name in named
+            for mask in (of_layer & (names == name),)
+        ]
+        rest = window - per_step(steps, part_of[of_layer], inside["ns"][of_layer])
+        shown = (window, *parts, *((rest,) if named else ()))
+        lines.append([layer, *(estimated(_mean(run, each, "ns")) for each in shown), counted(len(steps))])
+    left = f"; {len(found) - LAYERS} further layers are in the rows" if len(found) > LAYERS else ""
+    return table(
+        ["layer", "mean window", *named, *(["in no region"] if named else []), "steps"],
+        lines,
+        caption=f"{group.label}: layer windows, a step{left}; {run.use}",
+    )
+
+
+def queues(run: Run, steps: list[Steps], at: Places) -> str:
+    """What ran on each device queue in the mean step, and the longest gaps of the run."""
+    if not run.listed["intervals"]:
+        return absent(run, "What ran on a device queue in a step", "device")
+    columns = run.desk.columns("step_queue", run_id=run.id, order="process_id,device,queue,kind,step_id")
+    if not len(columns["kind"]):
+        return "\nOnly stretches between timing events are on record: work and waiting lie in them alike, and what ran is unknown.\n"
+    known = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
+    nowhere = int(columns["intervals"][~known].sum())
+    of = np.where(known, columns["step_id"], -1).astype(np.int64)
+    made = "".join(_by_queue(run, group, columns, of) for group in steps)
+    words = f"Records of the steps that have some on record ({run.seen()}): what was not seen is in no number here. Times are by the device's own clock."
+    lost = (
+        f" {number_of(nowhere, 'device record belongs', 'device records belong')} to no step: the call is not known, or began outside every step."
+        if nowhere
+        else ""
+    )
+    cut = (
+        ""
+        if made
+        else " All the others belong to steps that are cut as warm-up, or have no end: there is no mean."
+    )
+    return f"\n{text(words + lost + cut)}\n{made}{_gaps(run, at)}"
+
+
+def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
+    here = np.isin(of, group.ids)
+    if not here.any():
+        return ""
+    having = np.unique(of[here])
+    own = own_clock(columns)
+    keys = list(
+        dict.fromkeys(
+            zip(
+                *(columns[c][here].tolist() for c in ("process_id", "device", "queue", "kind")),
+                own[here].tolist(),
+                strict=True,
+            )
+        )
+    )
+    lines = []
+    for process, device, queue, kind, clock in keys[:QUEUES]:
+        at = here & (columns["process_id"] == process) & (columns["device"] == device)
+        at &= (columns["queue"] == queue) & (columns["kind"] == kind)
+        at &= own == clock
+        records, ns = (
+            per_step(having, of[at], _whole(columns[name][at])) for name in ("intervals", "sum_ns")
+        )
+        lines.append(
+            [
+                f"{device}{' (its own clock)' if clock else ''}",
+                Cell(link(queue, rows_link(run.name, "intervals", "../", queue=queue)), str(queue)),
+                kind,
+                counted(int(records.sum())),
+                estimated(_mean(run, records, "records")),
+                estimated(_mean(run, ns, "ns")),
+            ]
+        )
+    left = f"; {len(keys) - QUEUES} further queues are in the rows" if len(keys) > QUEUES else ""
+    return table(
+        ["device", "queue", "kind", "records", "mean records a step", "mean sum of durations a step"],
+        lines,
+        caption=f"{group.label}: device records of {number_of(len(having), 'step')} of {len(group.ids):,}{left}; {run.use}",
+    )
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Sums as int64; a record without an end adds nothing to a sum."""
+    return np.array([0 if v is None or v != v else int(v) for v in values.tolist()], dtype=np.int64)
+
+
+def _gaps(run: Run, at: Places) -> str:
+    if not run.full_sight:
+        return f"\nWhere no record lies on a queue is not known to be idle, and no gap is told: {text(run.blind)}.\n"
+    found = run.desk.ask("row_gap", run_id=run.id, order="-duration_ns,interval_id", limit=GAPS)
+    lines = [
+        [
+            gap["device"],
+            gap["queue"],
+            Cell(text(written(gap["duration_ns"], "ns")), gap["duration_ns"]),
+            step_link(at[gap["step_id"]]) if gap["step_id"] in at else "no step",
+        ]
+        for gap in found
+        if gap["duration_ns"] > run.least_gap_ns
+    ]
+    words = (
+        f"None of {written(run.least_gap_ns, 'ns')} or less ({run.ticks}). Both ends are of one device clock. What the host did meanwhile is "
+        "listed with the step, once it is chosen at the top of this page: what happened at that time, which does not say why."
+    )
+    return (
+        table(
+            ["device", "queue", "gap", "ends at a record of"],
+            lines,
+            caption=f"The longest gaps between records of one queue, at most {GAPS}, as recorded",
+        )
+        + f"\n{text(words)}\n"
+    )
+
+
+def step_link(step: tuple[int, str]) -> Cell:
+    """A link that chooses a step on its page."""
+    place, name = step
+    return Cell(link(name, f"#step={place}"), place)
+
+
+def longest(steps: list[Steps], at: Places, most: int = 8) -> Iterator[str]:
+    """A table of the longest steps of each group, each with the link that chooses it. Records, not estimates."""
+    for group in steps:
+        order = np.argsort(-group.durations, kind="stable")[:most]
+        lines = [
+            [step_link(at[step]), Cell(text(written(ns, "ns")), ns)]
+            for step, ns in zip(group.ids[order].tolist(), group.durations[order].tolist(), strict=True)
+        ]
+        yield table(
+            ["step", "how long"], lines, caption=f"{group.label}, the longest, as recorded: no estimate"
+        )
