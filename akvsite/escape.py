@@ -7,6 +7,7 @@ before has its backslash written as ``\\x5c``. All other text stays as it is.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _LITERAL = re.compile(r"\\(?=x[0-9a-fA-F]{2})")
 _LITERAL_BYTES = re.compile(rb"\\(?=x[0-9a-fA-F]{2})")
@@ -45,3 +46,15 @@ def escape_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "backslashreplace")
+
+
+def csv_cell(cell: Any) -> Any:
+    """A cell of a CSV file: numbers as they are, and before text that a spreadsheet would run as a formula an apostrophe.
+
+    >>> csv_cell("=1+1"), csv_cell(-1), csv_cell("a-b")
+    ("'=1+1", -1, 'a-b')
+    """
+    if cell is None or isinstance(cell, bool | int | float):
+        return cell
+    text = str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) or text[:1] in ("\t", "\r") else text

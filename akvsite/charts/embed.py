@@ -21,9 +21,10 @@ import vl_convert
 
 from akvsite.charts import ESTIMATE_COLUMNS, Drawing, missing_parts, shortened
 from akvsite.errors import visible
+from akvsite.escape import csv_cell
 
 #: Rows of a chart's table on the page; the CSV file has all.
-TABLE_ROWS: Final = 40
+TABLE_ROWS: Final = 20
 
 #: Columns that the caption tells once where all rows say the same.
 _TOLD_ONCE: Final = frozenset((*ESTIMATE_COLUMNS, "level", "clock"))
@@ -81,13 +82,19 @@ def csv_text(drawing: Drawing) -> str:
 
     Where the chart is under a retraction its printed line says so, and each row here does, in a last column ``retracted``.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     footer = drawing.spec.get("usermeta", {}).get("akv", {}).get("footer", ())
     stamps = "; ".join(dict.fromkeys(_RETRACTED.findall(" ".join(footer))))
     more = [stamps] if stamps else []
-    writer.writerow([_csv_cell(column) for column in (*drawing.columns, *(["retracted"] if stamps else []))])
-    writer.writerows([_csv_cell(cell) for cell in (*row, *more)] for row in drawing.rows)
+    return rows_as_csv(
+        (*drawing.columns, *(["retracted"] if stamps else [])), ((*row, *more) for row in drawing.rows)
+    )
+
+
+def rows_as_csv(columns: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as CSV under their columns, each cell as in ``csv_text``."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([csv_cell(cell) for cell in row] for row in (columns, *rows))
     return out.getvalue()
 
 
@@ -181,10 +188,3 @@ def _cell(cell: Any) -> str:
             return f'<td class="akv-number">{"not a number" if math.isnan(cell) else "unbounded"}</td>'
         return f'<td class="akv-number">{cell if isinstance(cell, int) else f"{cell:.10g}"}</td>'
     return f"<td><bdi>{_text(cell)}</bdi></td>"
-
-
-def _csv_cell(cell: Any) -> Any:
-    if cell is None or isinstance(cell, bool | int | float):
-        return cell
-    text = str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) or text[:1] in ("\t", "\r") else text

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from akvsite import estimators
-from akvsite.estimate import Estimate, unknown
+from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record, _load, _noise
-from akvsite.pages._run import USES, step_groups
+from akvsite.pages._compare_form import PAIRS, TWO_RUNS, Design, Measured, Part, form
+from akvsite.pages._compare_parts import parts
+from akvsite.pages._compare_steps import Subject
+from akvsite.pages._run import USES, StepGroups, step_groups
 
 #: Facts that say what came out; where they differ, the two sides did not do the same work.
 OUTPUTS = ("output_hash", "quality", "errors")
@@ -38,6 +41,10 @@ class OneRun:
     listed: Record
     #: Why its numbers may be used as they may.
     because: str
+    #: All its steps after the cut, in groups.
+    groups: StepGroups
+    #: Which of them are compared.
+    which: str
 
     @property
     def excluded(self) -> str:
@@ -65,17 +72,14 @@ class Difference:
             return "contract" if self.key.endswith(".governor") else "load"
         return "load" if self.part == "capture" and not self.key.startswith("engine.") else "contract"
 
-    def written(self, side: str, *, whole: bool = False) -> str:
-        """Each value of a side once, with how many runs state it; many numbers as their range, unless ``whole``."""
+    def written(self, side: str) -> str:
+        """Every value of a side: each once, with how many runs state it; where all differ, in the order of the runs."""
         values = self.a if side == "A" else self.b
         distinct = list(dict.fromkeys(values))
         if len(distinct) == 1:
             return distinct[0]
-        if len(distinct) > 3 and not whole:
-            numbers = [_number(value) for value in distinct]
-            if None not in numbers:
-                return f"{min(distinct, key=float)} to {max(distinct, key=float)} ({len(distinct)} values)"
-            return f"{distinct[0]}; and {len(distinct) - 1} other values"
+        if len(distinct) == len(values):
+            return f"{'; '.join(values)} (a value each run, in their order)"
         return "; ".join(f"{value} ({values.count(value)} of {len(values)} runs)" for value in distinct)
 
 
@@ -95,11 +99,15 @@ class Compared:
     #: By how much the same thing differs from itself on the host of the runs, in one line.
     noise: str
     refusal: str
+    #: Of these, what stands for every part: what the runs are, not what they hold.
+    apart: str
     use: str
     sides: dict[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
     difference: dict[str, Estimate] = field(default_factory=dict)
     ratio: dict[str, Estimate] = field(default_factory=dict)
     shift: dict[float, Estimate] = field(default_factory=dict)
+    #: Step time first, then what a step is made of, and what its tokens and requests waited for.
+    parts: tuple[Part, ...] = ()
 
     def of_side(self, side: str) -> list[OneRun]:
         return [r for r in self.runs if r.side == side]
@@ -112,10 +120,13 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
     left_out = _left_out(present, design)
     runs = [r for r in present if r.name not in left_out]
     differences = _differences(runs)
-    order = _interleaved(runs) if design == "ABBA pairs" else ""
+    order = _interleaved(runs) if design == PAIRS else ""
     loads = _load.of_runs(desk, [(r.name, r.listed["run_id"]) for r in runs], order)
     use = _use(runs, loads)
     runs = [_within(run, use) for run in runs]
+    a, b = ([r for r in runs if r.side == side] for side in ("A", "B"))
+    apart = _refusal(runs, absent) or _refusal_of_load(runs, loads)
+    planned = Design(design, use, apart, _mispaired(a, b) if design == PAIRS else "", _order(a, b))
     found = Compared(
         labels=labels,
         design=design,
@@ -127,12 +138,36 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
         load=[d for d in differences if d.under == "load"],
         loads=loads,
         noise=_noise_of(desk, runs),
-        refusal=_refusal(runs, absent) or _refusal_of_load(runs, loads),
+        refusal=apart or _stepless(runs),
+        apart=apart,
         use=use,
     )
     if not found.refusal:
-        _estimate(found)
+        _estimate(found, planned)
+    found.parts = (
+        _step_time(found, planned),
+        *parts([_subject(desk, run) for run in runs], planned, found.noise),
+    )
     return found
+
+
+def _subject(desk: Desk, run: OneRun) -> Subject:
+    return Subject(desk, run.side, run.name, run.listed, run.groups)
+
+
+def _step_time(found: Compared, design: Design) -> Part:
+    """The statistics of a run's steps, as the other parts have theirs."""
+    runs = [
+        (
+            run.side,
+            run.name,
+            Measured({("step", name): number for name, number in run.numbers.items()}, of=f"{len(run.steps):,} {run.which}")
+            if len(run.steps)
+            else Measured(lacks="no finished step after the cut"),
+        )
+        for run in found.runs
+    ]  # fmt: skip
+    return form(Part("steps", "Step time", "step_time", noise=found.noise), design, runs)
 
 
 def _run(desk: Desk, member: Record) -> OneRun:
@@ -160,7 +195,16 @@ def _run(desk: Desk, member: Record) -> OneRun:
     ):  # fmt: skip
         facts["run", key] = "unknown" if value is None else str(value)
     return OneRun(
-        member["side"], member["place"], member["run"], steps, numbers, facts, about, declared["because"]
+        member["side"],
+        member["place"],
+        member["run"],
+        steps,
+        numbers,
+        facts,
+        about,
+        declared["because"],
+        drawn,
+        which,
     )
 
 
@@ -177,17 +221,10 @@ def _differences(runs: Sequence[OneRun]) -> list[Difference]:
     return found
 
 
-def _number(value: str) -> float | None:
-    try:
-        return float(value)
-    except ValueError:
-        return None
-
-
 def _left_out(runs: Sequence[OneRun], design: str) -> dict[str, str]:
     """Runs that count for nothing here, and why: excluded by a note, or left without their other half of a pair."""
     left_out = {r.name: r.excluded for r in runs if r.excluded}
-    if design == "ABBA pairs":
+    if design == PAIRS:
         lost = {r.place for r in runs if r.name in left_out}
         left_out |= {
             r.name: "the other run of its pair is excluded"
@@ -251,37 +288,27 @@ def _refusal(runs: Sequence[OneRun], absent: Sequence[str]) -> str:
     if len(uses) > 1 and not set(uses) <= {"speed", SAME_LOAD}:
         # A capture may declare less than its files show: then the levels are the same by name alone.
         return f"runs for {' and for '.join(uses)} are not pooled: they are shown side by side"
-    if not all(len(r.steps) for r in runs):
-        return f"no finished step after the cut in {', '.join(r.name for r in runs if not len(r.steps))}"
     return ""
 
 
-def _estimate(found: Compared) -> None:
+def _stepless(runs: Sequence[OneRun]) -> str:
+    """Why there is no step time to compare; other parts may be there."""
+    without = [r.name for r in runs if not len(r.steps)]
+    return f"no finished step after the cut in {', '.join(without)}" if without else ""
+
+
+def _estimate(found: Compared, design: Design) -> None:
     a, b = found.of_side("A"), found.of_side("B")
-    unpaired = _mispaired(a, b) if found.design == "ABBA pairs" else ""
     for name in STATISTICS:
-        values = [np.array([r.numbers[name].value for r in side], dtype=np.float64) for side in (a, b)]
-        found.sides[name] = tuple(replace(estimators.over_runs(v, unit="ns"), use=found.use) for v in values)  # type: ignore[assignment]
-        if found.design == "two runs":
-            difference = estimators.difference_of_two_runs(a[0].numbers[name], b[0].numbers[name])
-            ratio = estimators.ratio_of_two_runs(a[0].numbers[name], b[0].numbers[name])
-        elif unpaired or (found.design == "ABBA pairs" and min(v.min() for v in values) <= 0):
-            why = unpaired or "a ratio of pairs needs step times above 0"
-            difference = unknown(why, "ns", n=len(a) + len(b))
-            ratio = unknown(why, "ratio", n=len(a) + len(b))
-        elif found.design == "ABBA pairs":
-            order = _order(a, b)
-            difference = estimators.difference_of_paired_runs(values[0], values[1], unit="ns", order=order)
-            ratio = estimators.ratio_of_paired_runs(values[0], values[1], order=order)
-        else:
-            why = "the runs are not paired: each side has its own band, and no band is stated for their difference"
-            difference = unknown(why, "ns", n=len(a) + len(b))
-            ratio = unknown(why, "ratio", n=len(a) + len(b))
-        found.difference[name] = replace(difference, use=found.use)
-        found.ratio[name] = replace(ratio, use=found.use)
-    if found.design == "two runs":
+        numbers = [[r.numbers[name] for r in side] for side in (a, b)]
+        over = [
+            estimators.over_runs(np.array([n.value for n in side], np.float64), unit="ns") for side in numbers
+        ]
+        found.sides[name] = replace(over[0], use=found.use), replace(over[1], use=found.use)
+        found.difference[name], found.ratio[name] = design.difference(numbers[0], numbers[1], "ns")
+    if design.kind == TWO_RUNS:
         found.shift = estimators.decile_shift(a[0].steps, b[0].steps, unit="ns")
-    elif found.design == "ABBA pairs" and not unpaired:
+    elif design.kind == PAIRS and not design.mispaired:
         found.shift = estimators.decile_shift([r.steps for r in a], [r.steps for r in b], unit="ns")
     found.shift = {p: replace(e, use=found.use) for p, e in found.shift.items()}
 

@@ -10,6 +10,7 @@ from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record, _control
 from akvsite.pages._cited import cited_by
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
+from akvsite.pages._compare_shown import csv_text, sections
 from akvsite.pages._html import (
     Cell,
     captured,
@@ -30,12 +31,18 @@ def write(desk: Desk) -> Iterator[Page]:
     for row in desk.ask("comparison_list", order="comparison,side,place"):
         members.setdefault(row["comparison"], []).append(row)
     for name, rows in members.items():
-        yield Page(f"comparisons/{name}", _page(desk, name, rows))
+        labels = tuple(next(m["label"] for m in rows if m["side"] == side) for side in ("A", "B"))
+        found = compare(desk, rows, (labels[0], labels[1]), rows[0]["design"])
+        yield Page(f"comparisons/{name}", _page(desk, name, rows, found))
+        yield Page(_numbers_at(name), csv_text(found, withdrawn(desk, "comparison", name)), ".csv")
 
 
-def _page(desk: Desk, name: str, members: list[Record]) -> str:
-    labels = tuple(next(m["label"] for m in members if m["side"] == side) for side in ("A", "B"))
-    found = compare(desk, members, (labels[0], labels[1]), members[0]["design"])
+def _numbers_at(name: str) -> str:
+    """Where the file with every number of a comparison lies in the site, without its ending."""
+    return f"data/comparisons/{name}/all"
+
+
+def _page(desk: Desk, name: str, members: list[Record], found: Compared) -> str:
     page = f"comparisons/{name}"
     stamped = stamped_runs(desk)
     parts = [
@@ -43,7 +50,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         f"# {text(members[0]['title'])}\n",
         stamps(desk, "../", comparison=name),
         _outputs(found),
-        f"\nA: {text(labels[0])} ({number_of(len(found.of_side('A')), 'run')}). B: {text(labels[1])} ({number_of(len(found.of_side('B')), 'run')}). "
+        f"\nA: {text(found.labels[0])} ({number_of(len(found.of_side('A')), 'run')}). B: {text(found.labels[1])} ({number_of(len(found.of_side('B')), 'run')}). "
         f"Design: {text(found.design)}. Use: {text(found.use)}.\n",
         quoted(members[0]["note"] or ""),
         cited_by(desk, "../", "comparisons", name),
@@ -65,6 +72,7 @@ def _page(desk: Desk, name: str, members: list[Record]) -> str:
         f"\nBeside the bands: {text(found.noise)}.\n",
         _numbers(found),
         _charts(desk, page, found, footer),
+        sections(found, f"../{_numbers_at(name)}.csv"),
         "\n## Each run\n",
         _runs(found, stamped),
     ]
@@ -75,7 +83,7 @@ def _outputs(found: Compared) -> str:
     stated = [r for r in found.runs if ("contract", "output_hash") in r.facts]
     lines = [
         f"The outputs differ ({text(difference.key.replace('_', ' '))}): the two sides did not produce the same. "
-        f"A: {text(difference.written('A', whole=True))}. B: {text(difference.written('B', whole=True))}."
+        f"A: {text(difference.written('A'))}. B: {text(difference.written('B'))}."
         for difference in found.outputs
     ]
     if not lines and len(stated) < len(found.runs):

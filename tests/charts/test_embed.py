@@ -115,7 +115,7 @@ def test_a_table_is_capped_and_says_where_the_rest_is() -> None:
     drawing = bands.draw("?", [bands.Row(f"k{n}", samples.STEP) for n in range(100)], samples.FOOTER)
     html = embed.figure(drawing, "key", "data")
     assert html.count("<tr>") == embed.TABLE_ROWS + 1
-    assert "60 more rows are in the CSV file" in html
+    assert "80 more rows are in the CSV file" in html
     assert embed.csv_text(drawing).count("\n") == 101
 
 

@@ -11,6 +11,7 @@ from akvsite.charts import bands, budget
 from akvsite.milestones import PHASES
 from akvsite.pages._html import text
 from akvsite.pages._run import Run, grouped, step_groups
+from akvsite.pages._step_sums import largest, per_step
 
 TITLE = "Host"
 
@@ -23,29 +24,9 @@ def write(run: Run) -> str:
 
 
 def _steps(run: Run) -> tuple[np.ndarray, np.ndarray, str]:
-    """Ids and durations of the finished steps of one kind, source and process, and which they are.
-
-    Steps of several processes do not stand in one number: the group with most of them is taken.
-    """
-    steps = step_groups(run.desk, run.id, warm_up=0)
-    taken = steps.largest()
-    if taken is None:
-        return np.empty(0, np.int64), np.empty(0, np.int64), ""
-    label, mask = taken
-    others = len(steps.groups) - 1
-    which = f"{label} only: {others} other groups of steps are not in this chart" if others else label
-    ids, durations = (steps.columns[name][mask].astype(np.int64) for name in ("step_id", "duration_ns"))
-    return ids, durations, which
-
-
-def _per_step(step_ids: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sums of ``values`` inside each step, 0 where a step has none: it spent no time there."""
-    order = np.argsort(step_ids)
-    place = np.searchsorted(step_ids[order], of)
-    inside = (place < len(step_ids)) & (step_ids[order][np.minimum(place, len(step_ids) - 1)] == of)
-    sums = np.zeros(len(step_ids), dtype=np.int64)
-    np.add.at(sums, order[place[inside]], values[inside].astype(np.int64))
-    return sums
+    """Ids and durations of the finished steps that are most, and which they are."""
+    steps = largest(step_groups(run.desk, run.id, warm_up=0))
+    return steps.ids, steps.durations, steps.which
 
 
 def _phases(run: Run) -> str:
@@ -56,7 +37,7 @@ def _phases(run: Run) -> str:
     inside = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
     names = columns["name"].astype(str)
     regions = {
-        name: _per_step(
+        name: per_step(
             step_ids,
             columns["step_id"][inside & (names == name)].astype(np.int64),
             columns["ns"][inside & (names == name)],
@@ -88,15 +69,15 @@ def _budget(run: Run) -> str:
     totals: dict[str, int] = {}
     for name, ns in zip(names.tolist(), columns["ns"].tolist(), strict=True):
         totals[name] = totals.get(name, 0) + ns
-    largest = sorted(totals, key=lambda n: (-totals[n], n))
-    named = largest if len(largest) <= NAMED_REGIONS + 1 else largest[:NAMED_REGIONS]
+    by_size = sorted(totals, key=lambda n: (-totals[n], n))
+    named = by_size if len(by_size) <= NAMED_REGIONS + 1 else by_size[:NAMED_REGIONS]
     regions = {
-        n: _per_step(step_ids, columns["step_id"][names == n].astype(np.int64), columns["ns"][names == n])
+        n: per_step(step_ids, columns["step_id"][names == n].astype(np.int64), columns["ns"][names == n])
         for n in named
     }
-    if len(named) < len(largest):
+    if len(named) < len(by_size):
         rest = ~np.isin(names, named)
-        regions[f"other regions ({len(largest) - len(named)})"] = _per_step(
+        regions[f"other regions ({len(by_size) - len(named)})"] = per_step(
             step_ids, columns["step_id"][rest].astype(np.int64), columns["ns"][rest]
         )
     return "\n### Step budget\n" + _drawn(
