@@ -5,6 +5,7 @@ The site that comes out is what tests look at, through files or through a browse
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import itertools
 import json
@@ -12,12 +13,13 @@ import os
 import shutil
 import subprocess
 import sys
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import claims
 import looked_at
+import pytest
 from bundles import steps, write_capture
 
 ROOT = Path(__file__).parents[1]
@@ -27,9 +29,8 @@ PAGES = ("bring.md", "device.md", "discipline.md", "edge.md", "instrument.md", "
 
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
 
-#: Captures that a site has which is built once, and one that is built many times has not. Comparisons of those that are
-#: left out are left out with them.
-OF_THE_ENGINE = ("runner-sycl-device", "runner-h200-probe")
+#: Captures that a site has not which is built more than once, with those of the reference engine. Comparisons of those that
+#: are left out are left out with them.
 LARGE = (
     "h200-edge-decode", "h200-edge-graph", "sycl-cpu-edge", "overlap-h200-small-copies", "overlap-trace-h200-small-copies",
     "overlap-sycl-cpu", "overlap-trace-sycl-cpu", "aa-sycl-cpu", "probe-sycl-cpu",
@@ -132,16 +133,55 @@ def vllm_result() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def made(folder: Path, *, light: bool = False) -> Path:
-    """The project, its store and its site; ``folder/site`` holds the HTML. ``light``: without the larger captures."""
-    folder.mkdir(parents=True, exist_ok=True)
+def shared(folders: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Path:
+    """What ``make`` makes in a folder, once for all processes of a test run. Who wants to change it takes a copy."""
+    base = folders.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"shared-{name}"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            shutil.rmtree(folder / "checkout", ignore_errors=True)
+            make(folder / "checkout")
+            (folder / "made").touch()
+    return folder / "checkout"
+
+
+def small(folder: Path) -> Path:
+    """A project of two runs with a comparison: what is built again and again."""
+    _bare(folder)
+    for number in (0, 1):
+        for side in "ab":
+            name = f"h200-decode-off-{side}{number}"
+            shutil.copytree(ROOT / "captures" / name, folder / "captures" / name)
+    (folder / "captures" / "comparisons").mkdir()
+    (folder / "captures" / "comparisons" / "pairs.toml").write_text(
+        'name = "pairs"\ntitle = "What differs?"\ndesign = "ABBA pairs"\n'
+        '[a]\nlabel = "x"\nruns = ["h200-decode-off-a0", "h200-decode-off-a1"]\n'
+        '[b]\nlabel = "y"\nruns = ["h200-decode-off-b0", "h200-decode-off-b1"]\n'
+    )
+    run(folder, "ingest", "captures")
+    run(folder, "build")
+    return folder
+
+
+def _bare(folder: Path) -> None:
+    """A project without a capture."""
+    (folder / "captures").mkdir(parents=True)
     shutil.copy(ROOT / "mkdocs.yml", folder)
     source = folder / "site_src"
     source.mkdir()
     for page in PAGES:
         shutil.copy(ROOT / "site_src" / page, source)
     shutil.copytree(ROOT / "site_src" / "assets", source / "assets")
-    shutil.copytree(ROOT / "captures", folder / "captures", ignore=partial(_left_out, light))
+
+
+def made(folder: Path, *, light: bool = False) -> Path:
+    """The project, its store and its site; ``folder/site`` holds the HTML. ``light``: without the larger captures."""
+    _bare(folder)
+    shutil.copytree(
+        ROOT / "captures", folder / "captures", ignore=_left_out if light else None, dirs_exist_ok=True
+    )
     _notes(folder / "captures")
     looked_at.experiment(folder / "captures/probe-made-up")
     looked_at.twice(folder / "captures/aa-made-up")
@@ -175,16 +215,10 @@ def _under_load(folder: Path, number: int) -> None:
     write_capture(folder, {"step": rows}, host="busy-made-up", top=top, more=load + contract)
 
 
-def _left_out(light: bool, folder: str, names: list[str]) -> set[str]:
-    """Of the reference engine a few captures stand for all, which the README's test builds."""
+def _left_out(folder: str, names: list[str]) -> set[str]:
     if Path(folder).name not in ("captures", "comparisons"):
         return set()
-    kept = () if light else OF_THE_ENGINE
-    return {
-        name
-        for name in names
-        if (name.startswith("runner-") and name not in kept) or (light and name in LARGE)
-    }
+    return {name for name in names if name.startswith("runner-") or name in LARGE}
 
 
 def _notes(captures: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import samples
 import site_build
-from playwright.sync_api import BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from akvsite.charts import Drawing, embed
 
@@ -36,12 +36,18 @@ def chromium() -> str:
     return found
 
 
+@pytest.fixture(scope="session")
+def running(driver: Playwright, chromium: str) -> Iterator[Browser]:
+    """One Chromium with an empty profile: to start one takes longer than most tests."""
+    browser = driver.chromium.launch(executable_path=chromium, args=ARGUMENTS, headless=True)
+    yield browser
+    browser.close()
+
+
 @pytest.fixture
-def browser(driver: Playwright, chromium: str, tmp_path: Path) -> Iterator[BrowserContext]:
-    """A Chromium of its own with a fresh profile: nothing is cached and nothing kept."""
-    context = driver.chromium.launch_persistent_context(
-        str(tmp_path / "profile"), executable_path=chromium, args=ARGUMENTS, headless=True
-    )
+def browser(running: Browser) -> Iterator[BrowserContext]:
+    """A profile of its own, in memory: nothing is cached and nothing kept."""
+    context = running.new_context()
     yield context
     context.close()
 

@@ -37,9 +37,9 @@ def waited_for(url: str, words: str, server: subprocess.Popen[bytes]) -> str:
     raise AssertionError(f"{url} never showed {words!r}, but {last[:300]!r}")
 
 
-def test_mkdocs_serve_shows_what_a_later_build_writes(project: Path, tmp_path: Path) -> None:
+def test_mkdocs_serve_shows_what_a_later_build_writes(small_project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "served"
-    shutil.copytree(project, folder)
+    shutil.copytree(small_project, folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -52,7 +52,7 @@ def test_mkdocs_serve_shows_what_a_later_build_writes(project: Path, tmp_path: P
     )
     try:
         url = f"http://127.0.0.1:{port}/claims.html"
-        page = waited_for(url, "withdrawn", server)
+        page = waited_for(url, "Claims", server)
         assert "livereload" in page, "the page asks to be told of changes"
         claims.write_claim(folder / "captures", "written-later")
         built_site.run(folder, "build")
