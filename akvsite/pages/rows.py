@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from akvsite.listings import Ids
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import counted, items, table, text
-from akvsite.pages._listed import BY_NAME, LISTINGS, address, closer, columns
+from akvsite.pages._html import Cell, counted, items, link, table, text
+from akvsite.pages._listed import BY_NAME, LISTINGS, READERS, Listed, address, closer, columns, rows_link
 from akvsite.pages._reader import reader
 from akvsite.pages._run import ADDS, Run, load
 from akvsite.pages._stamps import stamps
@@ -20,13 +20,19 @@ def write(desk: Desk) -> Iterator[Page]:
 
 def _page(run: Run) -> str:
     rows = _listings(run)
-    found = [[listed.title, counted(rows[listed.name])] for listed in LISTINGS if rows[listed.name]]
-    missing = [
-        f"{text(listed.title)}: none on record"
-        + (f"; level {listed.level} adds {text(ADDS[listed.level])}" if listed.level else "")
+    found = [
+        [
+            Cell(
+                text(listed.title)
+                if listed.pairs
+                else link(listed.title, rows_link(run.name, listed.name, "../"))
+            ),
+            counted(rows[listed.name]),
+        ]
         for listed in LISTINGS
-        if not rows[listed.name] and not listed.pairs
+        if rows[listed.name]
     ]
+    missing = [text(_none(listed)) for listed in LISTINGS if not rows[listed.name] and not listed.pairs]
     return "\n".join(
         part
         for part in (
@@ -40,12 +46,53 @@ def _page(run: Run) -> str:
                 listings=tuple(n for n in rows if rows[n] and not BY_NAME[n].pairs),
                 seen=run.seen(),
                 axis="both",
+                level=run.level,
+                use=run.use,
+                stamps=run.withdrawn,
+                **_choices(run, rows),
             ),
             table(["rows", "how many"], found),
             items(missing) if missing else "",
         )
         if part
     )
+
+
+def _choices(run: Run, rows: dict[str, int]) -> dict[str, object]:
+    """What the script is told of the listings: those with rows, what each is chosen by and refers to, and where its page is."""
+    pages = {folder: f"../{folder}/{run.name}.html" for folder, _, count in READERS if run.listed[count]}
+    keys = {"tokens": ("tokens", "token", "The life of this token"), "steps": ("steps", "step", "The profile of this step"),
+            "calls": ("calls", "call", "What is associated with this call")}  # fmt: skip
+    told = []
+    for listed in LISTINGS:
+        if listed.pairs or not rows[listed.name]:
+            continue
+        refers = {column: to for column, to in listed.refers if rows[to]}
+        if "request" in run.desk.described(listed.question) and rows["requests"]:
+            refers["request"] = "requests"
+        about = {
+            "name": listed.name,
+            "title": listed.title,
+            "rows": rows[listed.name],
+            "pick": listed.pick,
+            "refers": refers,
+        }
+        folder, key, what = keys.get(listed.name, ("", "", ""))
+        if folder in pages:
+            about |= {"page": pages[folder], "key": key, "about": what}
+        told.append(about)
+    same = [
+        {"name": listed.name, "of": listed.refers[0][1], "columns": [name for name, _ in listed.refers], "title": listed.title}
+        for listed in LISTINGS
+        if listed.pairs and rows[listed.name]
+    ]  # fmt: skip
+    return {"kinds": told, "same": same, "absent": {n: _none(BY_NAME[n]) for n in rows if not rows[n]}}
+
+
+def _none(listed: Listed) -> str:
+    """Why there are no such rows, as plain text."""
+    adds = f"; level {listed.level} adds {ADDS[listed.level]}" if listed.level else ""
+    return f"{listed.title}: none on record{adds}."
 
 
 def _listings(run: Run) -> dict[str, int]:

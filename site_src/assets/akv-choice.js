@@ -54,6 +54,19 @@
       one.callback(read());
     });
   }
+  /* A link to another choice on the same page is followed here: the theme would load the page again, or say nothing. */
+  document.addEventListener(
+    "click",
+    function (event) {
+      var link = event.target.closest ? event.target.closest("a[href]") : null;
+      if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      if (link.origin !== location.origin || link.pathname !== location.pathname || link.hash.indexOf("=") < 0) return;
+      event.preventDefault();
+      event.stopPropagation();
+      go(link.hash);
+    },
+    true
+  );
   window.addEventListener("hashchange", tell);
   window.addEventListener("popstate", tell);
 

@@ -1,0 +1,157 @@
+/* What a reader asks of the rows of a listing, as text in the address and in the page, and the controls that change it.
+ *
+ * A column's value in the address: VALUE; LOW..HIGH of numbers, either end may be missing; ~PART of a text; ! where it is
+ * not known; =VALUE where a value itself begins with one of these signs.
+ */
+(function () {
+  "use strict";
+
+  if (window.akvFilter) return;
+
+  var MOST = 300; // values in a list of a control; of more, a part of the text is asked for
+  var element = window.akvChoice.element;
+
+  /* What a text asks of a column: a value, {min, max}, {has} or null, as Listing.find takes it. */
+  function parse(listing, name, text) {
+    var range = /^(-?\d*)\.\.(-?\d*)$/.exec(text);
+    if (text === "!") return null;
+    if (text[0] === "~") return { has: text.slice(1) };
+    if (range && (range[1] || range[2])) {
+      var asked = {};
+      if (range[1]) asked.min = Number(range[1]);
+      if (range[2]) asked.max = Number(range[2]);
+      return asked;
+    }
+    var value = text[0] === "=" ? text.slice(1) : text;
+    return listing.ranges[name] && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  }
+
+  /* The text that asks for exactly this value. */
+  function exactly(value) {
+    if (value === null) return "!";
+    var text = String(value);
+    return /^[=~!]|^(-?\d*)\.\.(-?\d*)$|^$/.test(text) ? "=" + text : text;
+  }
+
+  /* In words, for a person. */
+  function said(name, text) {
+    if (text === "!") return name + " is not known";
+    if (text[0] === "~") return name + " holds “" + text.slice(1) + "”";
+    var range = /^(-?\d*)\.\.(-?\d*)$/.exec(text);
+    if (range) return name + " from " + (range[1] || "the least") + " to " + (range[2] || "the greatest");
+    return name + " is " + (text[0] === "=" ? text.slice(1) : text);
+  }
+
+  /* What an address asks of a listing: {filter, texts, strange}: `texts` as it says it, `strange` names of no column. */
+  function of(listing, chosen) {
+    var made = { filter: {}, texts: {}, strange: [] };
+    Object.keys(chosen).forEach(function (key) {
+      if (key === "of" || key === "row" || key === "from") return;
+      // Where a step is said by its place, an address may leave out that it is one.
+      var name = !listing.column(key) && listing.column(key + "_id") ? key + "_id" : key;
+      if (!listing.column(name)) {
+        made.strange.push(key);
+        return;
+      }
+      made.texts[name] = chosen[key];
+      made.filter[name] = parse(listing, name, chosen[key]);
+    });
+    return made;
+  }
+
+  /* A form with a control for each column that readers choose by; `change(name, text)` hears of each choice, null for none. */
+  function form(listing, pick, change) {
+    var made = element("form", { class: "akv-ask", "aria-label": "Which rows" });
+    var controls = {};
+    listing.columns.forEach(function (column) {
+      if (pick.indexOf(column.name) < 0 && !column.refers) return;
+      var control = controlOf(listing, column);
+      controls[column.name] = control;
+      made.append(element("label", { title: column.what }, column.name.replace(/_id$/, ""), control));
+      control.addEventListener("change", function () {
+        change(column.name, asked(control));
+      });
+    });
+    var any = other(listing, controls, change);
+    made.append(any);
+    made.addEventListener("submit", function (event) {
+      event.preventDefault();
+    });
+    return {
+      element: made,
+      /* Show what is asked now. */
+      show: function (texts) {
+        Object.keys(controls).forEach(function (name) {
+          set(controls[name], texts[name]);
+        });
+      },
+    };
+  }
+
+  function controlOf(listing, column) {
+    var choices = listing.choices(column.name);
+    if (!choices || choices.length > MOST) {
+      var hint = column.refers ? "row number" : choices ? "part of it, or =all of it" : "part of it";
+      return element("input", { type: "text", autocomplete: "off", placeholder: hint, "data-part": !column.refers });
+    }
+    var made = element("select", {}, element("option", { value: "" }, "any"));
+    choices
+      .slice()
+      .sort(function (a, b) {
+        return String(a.value).localeCompare(String(b.value), undefined, { numeric: true });
+      })
+      .forEach(function (choice) {
+        var label = choice.value === null ? "not known" : choice.value === "" ? "(empty)" : shortened(choice.value);
+        made.append(element("option", { value: exactly(choice.value) }, label + " (" + grouped(choice.rows) + ")"));
+      });
+    return made;
+  }
+
+  function asked(control) {
+    var text = control.value.trim();
+    if (!text) return null;
+    // In a field for a part of a text, a plain word is a part.
+    return control.hasAttribute("data-part") && !/^[~=!]/.test(text) ? "~" + text : text;
+  }
+
+  function set(control, text) {
+    if (control.tagName === "SELECT" && text !== undefined) {
+      var known = Array.from(control.options).some(function (option) {
+        return option.value === text;
+      });
+      if (!known) control.append(element("option", { value: text }, said("", text).trim()));
+    }
+    control.value = text === undefined ? "" : control.hasAttribute("data-part") ? text.replace(/^~/, "") : text;
+  }
+
+  /* Any other column: its name, and what is asked of it. */
+  function other(listing, controls, change) {
+    var names = element("select", { "aria-label": "another column" });
+    listing.columns.forEach(function (column) {
+      if (!controls[column.name]) names.append(element("option", { value: column.name, title: column.what }, column.name));
+    });
+    var text = element("input", {
+      type: "text",
+      autocomplete: "off",
+      placeholder: "7, 5..9, ~part, !",
+      "aria-label": "what another column must be: a value, low..high, ~part of a text, or ! where it is not known",
+    });
+    var take = function () {
+      if (!text.value.trim()) return;
+      change(names.value, text.value.trim());
+      text.value = "";
+    };
+    text.addEventListener("change", take);
+    return element("span", { class: "akv-ask-other" }, names, text);
+  }
+
+  function shortened(text) {
+    return text.length > 70 ? text.slice(0, 46) + "…" + text.slice(-22) : text;
+  }
+
+  function grouped(number) {
+    return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  }
+
+  window.akvFilter = { parse: parse, exactly: exactly, said: said, of: of, form: form, grouped: grouped };
+})();
