@@ -6,7 +6,7 @@ That a name is not there is a fact only where all records are seen (``sight.sql`
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from akvsite import estimators
 from akvsite.estimate import Estimate, counted, unknown
 from akvsite.pages._compare_form import Key, Measured
 from akvsite.pages._compare_steps import Subject, lacking, of_steps
-from akvsite.pages._run import finished
+from akvsite.pages._run import finished, seen_of
 from akvsite.pages._step_sums import grouped_places, per_step, with_most
 
 _TOOLS = {
@@ -76,7 +76,17 @@ def records(subjects: Sequence[Subject]) -> list[Measured]:
     """Device records and their time, by kind and name, in a mean step; of whole runs where a run's lie in no step."""
     found: list[Rows | Measured] = [_records_of(subject) for subject in subjects]
     blind = [s.desk.ask("sight", run_id=s.run_id)[0]["because"] for s in subjects]
-    return _all(found, blind, [set()] * len(found), ("records", "device time", "device records"))
+    measured = _all(found, blind, [set()] * len(found), ("records", "device time", "device records"))
+    return [_with_sight(subject, m) for subject, m in zip(subjects, measured, strict=True)]
+
+
+def _with_sight(subject: Subject, found: Measured) -> Measured:
+    """Beside every number that comes from device records stands what was seen."""
+    seen = seen_of(subject.desk.ask("coverage", run_id=subject.run_id, order="direction,kind"))
+    if not seen or found.lacks:
+        return found
+    numbers = {key: replace(number, seen=seen) for key, number in found.numbers.items()}
+    return replace(found, numbers=numbers, of=f"{found.of}; seen in the whole run: {seen}")
 
 
 def _records_of(subject: Subject) -> Rows | Measured:

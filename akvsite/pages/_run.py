@@ -80,15 +80,7 @@ class Run:
 
     def seen(self, *kinds: str) -> str:
         """What was seen, in both directions, in the words of the printed line."""
-        parts = []
-        for row in self.coverage:
-            if kinds and row["kind"] not in kinds:
-                continue
-            what = {"calls with device records": "launched", "device records with a call": "have a call"}.get(
-                row["direction"], "have device records"
-            )
-            parts.append(f"{_plural(row['kind'])} {row['seen']} of {row['expected']} {what}")
-        return ", ".join(parts)
+        return seen_of(self.coverage, *kinds)
 
     @property
     def full_sight(self) -> bool:
@@ -164,6 +156,19 @@ class Run:
     def marked(self, number: Estimate) -> Estimate:
         """The number with what this run's numbers may be used for."""
         return replace(number, use=self.use)
+
+
+def seen_of(coverage: Sequence[Record], *kinds: str) -> str:
+    """Rows of ``coverage`` in the words of the printed line; those of some kinds alone, where they are named."""
+    parts = []
+    for row in coverage:
+        if kinds and row["kind"] not in kinds:
+            continue
+        what = {"calls with device records": "launched", "device records with a call": "have a call"}.get(
+            row["direction"], "have device records"
+        )
+        parts.append(f"{_plural(row['kind'])} {row['seen']} of {row['expected']} {what}")
+    return ", ".join(parts)
 
 
 def load(desk: Desk, listed: Record) -> Run:
