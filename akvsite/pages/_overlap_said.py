@@ -47,10 +47,10 @@ def _by_trace(run: Run, steps: list[Steps]) -> str:
     return (
         f"\n{text(words + blind + limit)}\n"
         + table(
-            ["steps", "device", "covered by kernels, mean a step", "covered by copies, mean a step", f"both at once, mean a step ({SEEN})",
-             f"of the shorter, mean over steps ({SEEN})", "steps with both, of those with records"],
+            ["steps", "device", "covered by kernels, mean a step", "covered by copies, mean a step", "both at once, mean a step",
+             "of the shorter, mean over steps", "steps with both, of those with records"],
             lines,
-            caption=f"Copies against kernels; {run.use}",
+            caption=f"Copies against kernels: {SEEN}; {run.use}",
         )
     )  # fmt: skip
 
@@ -65,7 +65,9 @@ def _by_device(run: Run, group: Steps, columns: dict[str, np.ndarray]) -> list[l
     for process, device, clock in keys:
         at = here & (columns["process_id"] == process) & (columns["device"] == device)
         at &= own == clock
-        kernel, copy, both = (_known(columns[f"{name}_ns"][at]) for name in ("kernel", "copy", "both"))
+        kernel, copy, both = (
+            _known(columns[f"{name}_duration_ns"][at]) for name in ("kernel", "copy", "both")
+        )
         pairs = [
             100 * b / min(k, c)
             for k, c, b in zip(kernel, copy, both, strict=True)

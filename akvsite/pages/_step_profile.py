@@ -255,7 +255,7 @@ def _gaps(run: Run, at: Places) -> str:
 def step_link(step: tuple[int, str]) -> Cell:
     """A link that chooses a step on its page."""
     place, name = step
-    return Cell(link(name, f"#step={place}"), place)
+    return Cell(link(name, f"#step={place}"), name)
 
 
 def longest(steps: list[Steps], at: Places, most: int = 8) -> Iterator[str]:

@@ -10,6 +10,7 @@ from akvsite.pages._listed import closer
 from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
+from akvsite.pages._step_profile import Places
 from akvsite.pages._step_sums import Steps
 
 #: What the list says of each run, with the count that tells it.
@@ -43,7 +44,7 @@ def _page(run: Run) -> str:
         stamps(run.desk, "../", run=run.name),
         closer(run, "../", "steps"),
         "\n## One step\n",
-        _one(run),
+        _one(run, steps, at),
         "\n### The longest steps\n",
         *_step_profile.longest(steps, at),
         "\n## Steps by their batch\n",
@@ -60,8 +61,9 @@ def _page(run: Run) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _one(run: Run) -> str:
-    about = reader(
+def _one(run: Run, steps: list[Steps], at: Places) -> str:
+    most = max(steps, key=lambda group: len(group.ids), default=None)
+    return reader(
         run,
         "profile",
         "Where did the time of a step go?",
@@ -74,19 +76,27 @@ def _one(run: Run) -> str:
         ticks=run.ticks,
         axis_bound_ns=run.axis_bound_ns,
         has={name: bool(run.listed[count]) for name, count in _HAS},
+        first=at[most.ids[0]][0] if most else 0,
+        calls=f"../calls/{run.name}.html",
     )
-    return about
 
 
 #: What a run may have, by the listing that holds it.
-_HAS = (("phases", "phases"), ("regions", "host_rows"), ("calls", "calls"), ("intervals", "intervals"))
+_HAS = (
+    ("tokens", "tokens"),
+    ("phases", "phases"),
+    ("regions", "host_rows"),
+    ("calls", "calls"),
+    ("intervals", "intervals"),
+)
 
 
 def _batches(run: Run) -> str:
     if run.listed["tokens"]:
         # The page of tokens has the chart.
         return f'\nSee <a href="../tokens/{text(run.name)}.html#steps-by-their-batch">the tokens of this run</a>.\n'
-    return _step_batches.write(run, f"steps/{run.name}")
+    order = f'<a href="../runs/{text(run.name)}.html#steps">Their times in order, and percentiles</a>.'
+    return f"\n{order}\n{_step_batches.write(run, f'steps/{run.name}')}"
 
 
 def _on_host(run: Run, steps: list[Steps]) -> str:

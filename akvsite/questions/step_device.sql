@@ -4,22 +4,23 @@
 -- counts once, however many queues were at work in it. All ends are of one device clock, so that no conversion comes into it.
 -- It is what instruments saw: that both share time is open until a control.
 --
--- @run_id      the run
--- @step_id     the step
--- @process_id  the process
--- @device      the device
--- @clock       `device` where its times are the device's own clock, not converted; else NULL
--- @kernels     records of kernels, counted
--- @copies      records of copies, counted
--- @kernel_ns   time covered by kernels, ns; NULL without one
--- @copy_ns     time covered by copies, ns; NULL without one
--- @both_ns     time covered by both at once, ns; NULL where one of them is missing
-SELECT run_id, step_id, process_id, device, clock, kernels, copies, kernel_ns, copy_ns, kernel_ns + copy_ns - either_ns AS both_ns
+-- @run_id              the run
+-- @step_id             the step
+-- @process_id          the process
+-- @device              the device
+-- @clock               `device` where its times are the device's own clock, not converted; else NULL
+-- @kernels             records of kernels, counted
+-- @copies              records of copies, counted
+-- @kernel_duration_ns  time covered by kernels, ns; NULL without one
+-- @copy_duration_ns    time covered by copies, ns; NULL without one
+-- @both_duration_ns    time covered by both at once, ns; NULL where one of them is missing
+SELECT run_id, step_id, process_id, device, clock, kernels, copies, kernel_duration_ns, copy_duration_ns,
+       kernel_duration_ns + copy_duration_ns - either_ns AS both_duration_ns
 -- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
 FROM (
     SELECT DISTINCT run_id, step_id, process_id, device, clock, count(*) FILTER (WHERE lane = 'kernel') OVER of_step AS kernels,
-           count(*) FILTER (WHERE lane = 'copy') OVER of_step AS copies, sum(part_ns) FILTER (WHERE lane = 'kernel') OVER of_step AS kernel_ns,
-           sum(part_ns) FILTER (WHERE lane = 'copy') OVER of_step AS copy_ns, sum(part_ns) FILTER (WHERE lane = 'either') OVER of_step AS either_ns
+           count(*) FILTER (WHERE lane = 'copy') OVER of_step AS copies, sum(part_ns) FILTER (WHERE lane = 'kernel') OVER of_step AS kernel_duration_ns,
+           sum(part_ns) FILTER (WHERE lane = 'copy') OVER of_step AS copy_duration_ns, sum(part_ns) FILTER (WHERE lane = 'either') OVER of_step AS either_ns
     FROM (
         SELECT run_id, step_id, process_id, device, clock, lane, max(0, end_ns - max(start_ns, coalesce(covered_to, start_ns))) AS part_ns
         FROM (

@@ -1,6 +1,266 @@
+/* The profile of one step, as it was recorded: what is chosen stands in the address as #step=PLACE. */
 (function () {
   "use strict";
 
+  var SEEN = "seen in an instrumented capture, open until a control";
+  var GAPS = 12; // gaps that are listed
+
+  function element() {
+    return window.akvChoice.element.apply(null, arguments);
+  }
+
+  function time(ns) {
+    return window.akvChoice.time(ns);
+  }
+
+  function share(ns, whole) {
+    return whole ? ((100 * ns) / whole).toFixed(1) + " %" : "unknown";
+  }
+
+  function table(caption, heads, rows) {
+    var body = element("tbody");
+    rows.forEach(function (cells) {
+      var line = element("tr");
+      cells.forEach(function (cell) {
+        line.append(element("td", {}, cell));
+      });
+      body.append(line);
+    });
+    var head = element("tr");
+    heads.forEach(function (name) {
+      head.append(element("th", { scope: "col" }, name));
+    });
+    return element(
+      "div",
+      { class: "akv-scroll", role: "group", "aria-label": caption, tabindex: "0" },
+      element("table", { class: "akv-table" }, element("caption", {}, caption), element("thead", {}, head), body)
+    );
+  }
+
+  function line(words) {
+    return element("p", {}, words);
+  }
+
+  function absent(what, level) {
+    return line(what + " is not known: this run has none of it on record. Level " + level + " would tell.");
+  }
+
+  /* A link to the rows behind a number. */
+  function rows(about, words, listing, chosen) {
+    var address = new URLSearchParams(Object.assign({ of: listing }, chosen));
+    return element("a", { href: about.page + "#" + address.toString() }, words);
+  }
+
+  function budget(about, data) {
+    if (!about.has.regions) return [absent("Where the host's time in this step went", "host")];
+    var made = [];
+    data.steps.forEach(function (step) {
+      var found = window.akvProfile.budget(data, step);
+      if (!found.parts.length) return;
+      var lines = found.parts.map(function (part) {
+        var chosen = part.region === "layer windows" ? { category: "layer" } : { name: part.region };
+        return [
+          rows(about, part.region, "regions", Object.assign({ step_id: step.place }, chosen)),
+          time(part.ns),
+          share(part.ns, step.duration_ns),
+        ];
+      });
+      lines.push(["remainder: not attributed", time(found.rest), found.rest === null ? "unknown" : share(found.rest, step.duration_ns)]);
+      lines.push(["the step", time(step.duration_ns), ""]);
+      made.push(table("Where the host's time went, in the step that " + step.source + " drew", ["part", "time", "share of the step"], lines));
+    });
+    return made.length ? made : [line("No region, layer window or operator lies on the thread of this step.")];
+  }
+
+  function layers(data) {
+    var found = window.akvProfile.layers(data);
+    if (!found.length) return [];
+    var lines = found.map(function (one) {
+      var inside = one.parts
+        .map(function (part) {
+          return part.name + " " + time(part.ns);
+        })
+        .join(", ");
+      return [String(one.row.layer), time(one.row.duration_ns), inside || "no region", inside ? time(one.rest) : ""];
+    });
+    return [table("Layer windows of the step", ["layer", "window on the host", "regions in it", "in no region"], lines)];
+  }
+
+  function phases(about, data) {
+    if (!about.has.phases) return [absent("How the step is spread over the runner's phases", "runner")];
+    if (!data.phases.length) return [line("No phase of the runner began in this step.")];
+    var zero = data.steps[0].start_ns;
+    var lines = data.phases
+      .slice()
+      .sort(function (a, b) {
+        return a.start_ns - b.start_ns;
+      })
+      .map(function (row) {
+        return [rows(about, row.name, "phases", { step_id: row.step_id, row: row.place }), time(row.start_ns - zero), time(row.duration_ns)];
+      });
+    return [table("Runner phases of the step", ["phase", "begins after the step", "how long"], lines)];
+  }
+
+  function device(about, data) {
+    if (!about.has.intervals) return [absent("What the device did for this step", "device")];
+    if (!data.intervals.length) {
+      return [line("No device record belongs to this step: what the device did is unknown, and not idle because nothing was recorded.")];
+    }
+    var words = "Time that kernels and copies of the step cover, each moment once, by one device clock. " + about.ticks.charAt(0).toUpperCase() + about.ticks.slice(1) + ".";
+    if (about.blind) words += " Not everything that ran is known to be in the records: " + about.blind + ".";
+    var lines = data.device_time.map(function (row) {
+      var shorter = Math.min(row.kernel_duration_ns, row.copy_duration_ns);
+      return [
+        row.device + (row.clock ? " (its own clock)" : ""),
+        row.kernels + ": " + (row.kernel_duration_ns === null ? "none on record" : time(row.kernel_duration_ns)),
+        row.copies + ": " + (row.copy_duration_ns === null ? "none on record" : time(row.copy_duration_ns)),
+        row.both_duration_ns === null ? "unknown: one kind only" : time(row.both_duration_ns) + ", " + share(row.both_duration_ns, shorter) + " of the shorter",
+      ];
+    });
+    var heads = ["device", "kernels, and what they cover", "copies, and what they cover", "both at once"];
+    var links = element("p", {});
+    data.steps.forEach(function (step) {
+      links.append(rows(about, "device records of the step that " + step.source + " drew", "intervals", { step_id: step.place }), " ");
+    });
+    return [line(words), lines.length ? table("Copies against kernels in the step: " + SEEN, heads, lines) : line("Neither a kernel nor a copy of it is on record."), links];
+  }
+
+  function where(gap, zero) {
+    if (gap.start_ns === null) return "has no place on the host's axis";
+    return time(gap.start_ns - zero) + ", " + (gap.bound_ns === null ? "unproven" : window.akvChoice.bound(gap.bound_ns));
+  }
+
+  function meanwhile(seen, gap) {
+    if (seen === null) return "unknown: the gap has no place on the host's axis";
+    var parts = [];
+    ["phases", "regions", "calls"].forEach(function (name) {
+      var words = window.akvProfile.named(seen[name], gap, 4);
+      if (words) parts.push(name + ": " + words);
+    });
+    if (seen.cut) parts.push("more rows than were looked at");
+    return parts.join("; ") || "nothing on record";
+  }
+
+  function gaps(about, data) {
+    if (!about.has.intervals) return Promise.resolve([]);
+    if (about.blind) {
+      return Promise.resolve([line("Where no record lies on a queue is not known to be idle, and no gap is told: " + about.blind + ".")]);
+    }
+    var found = window.akvProfile.gaps(about, data);
+    var listed = found.told.slice(0, GAPS);
+    var zero = data.steps[0].start_ns;
+    return window.akvProfile.onHost(about, data, listed).then(function (seen) {
+      var words =
+        "Stretches without a record on a queue before a record of this step, " + listed.length + " of " + found.told.length + ", longest first; " +
+        found.short + " are not longer than two ticks or the clock's bound, and are not told. What the host did is what lies there on its own axis: " +
+        "at that time, which does not say that it is why.";
+      if (!listed.length) return [line(words)];
+      var lines = listed.map(function (gap, n) {
+        return [gap.queue + " of device " + gap.device, time(gap.duration_ns), where(gap, zero), meanwhile(seen[n], gap)];
+      });
+      return [line(words), table("Gaps on the device's queues", ["queue", "gap", "begins after the step", "on the host at that time"], lines)];
+    });
+  }
+
+  function links(about, data) {
+    var made = element("p", {}, "Rows of the step: ");
+    var step = data.steps[0];
+    made.append(rows(about, "the step", "steps", { row: step.place }));
+    data.steps.forEach(function (one) {
+      ["tokens", "phases", "regions", "calls", "intervals"].forEach(function (name) {
+        if (about.has[name]) made.append(" · ", rows(about, name + " (" + one.source + ")", name, { step_id: one.place }));
+      });
+    });
+    if (about.has.calls) {
+      made.append(" · ", element("a", { href: about.calls + "#step=" + step.place }, "how its calls are associated"));
+    }
+    return made;
+  }
+
+  function controls(own) {
+    var move = function (by) {
+      return function () {
+        window.akvChoice.write({ step: Math.max(0, Math.min(own.steps.rows - 1, own.place + by)) });
+      };
+    };
+    own.field = element("input", { type: "number", min: "0", max: String(own.steps.rows - 1), step: "1" });
+    own.field.addEventListener("change", function () {
+      window.akvChoice.write({ step: own.field.value });
+    });
+    own.back = element("button", { type: "button", class: "akv-button", onclick: move(-1) }, "previous step");
+    own.next = element("button", { type: "button", class: "akv-button", onclick: move(1) }, "next step");
+    var label = element("label", {}, "step, in order from 0 to " + (own.steps.rows - 1) + " ", own.field);
+    return element("div", { class: "akv-steps", role: "group", "aria-label": "which step" }, own.back, label, own.next);
+  }
+
+  function drawing(spec) {
+    var box = element("div", { class: "akv-profile-drawing" });
+    return { box: box, spec: spec };
+  }
+
+  /* Of two choices in a row, only the last is shown. */
+  function show(own) {
+    var chosen = window.akvChoice.read();
+    var place = "step" in chosen ? Number(chosen.step) : own.about.first;
+    var turn = (own.turn = (own.turn || 0) + 1);
+    if (!(Number.isInteger(place) && place >= 0 && place < own.steps.rows)) {
+      own.status.textContent = "The address names no step of this run: they are numbered from 0 to " + (own.steps.rows - 1) + ".";
+      own.body.textContent = "";
+      return Promise.resolve();
+    }
+    own.place = place;
+    own.field.value = String(place);
+    own.back.disabled = place === 0;
+    own.next.disabled = place === own.steps.rows - 1;
+    return window.akvProfile.of(own.about, place).then(function (data) {
+      return gaps(own.about, data).then(function (told) {
+        if (turn !== own.turn) return;
+        fill(own, data, told);
+      });
+    });
+  }
+
+  function fill(own, data, told) {
+    var about = own.about;
+    var step = data.steps[0];
+    own.status.textContent =
+      step.name + ", " + step.kind + (step.batch === null ? "" : ", " + step.batch + " requests in the batch") + ", drawn by " + step.source + ", of " +
+      step.process + ": " + (step.duration_ns === null ? "no end on record, so that it is not known how long it took" : time(step.duration_ns)) +
+      (step.warm_up ? "; warm-up, in no mean" : "") + ". One record, no estimate." +
+      (data.steps.length > 1 ? " Another source drew the same iteration: its rows are here too." : "");
+    var drawings = step.start_ns === null ? [] : window.akvProfileLanes.specs(about, data).map(drawing);
+    own.body.textContent = "";
+    drawings.forEach(function (one) {
+      own.body.append(one.box);
+    });
+    if (step.start_ns === null) own.body.append(line("The step has no time that can be used: nothing of it can be drawn."));
+    own.body.append.apply(own.body, [].concat(links(about, data), budget(about, data), layers(data), phases(about, data), device(about, data), told));
+    drawings.forEach(function (one) {
+      window.akvLanes.draw(one.box, one.spec);
+    });
+  }
+
+  function failed(own, error) {
+    own.status.textContent = "The step could not be shown: " + ((error && error.message) || error) + ".";
+    own.body.textContent = "";
+  }
+
   window.akvReaders = window.akvReaders || {};
-  window.akvReaders.profile = function (element, about) {};
+  window.akvReaders.profile = function (place, about) {
+    return window.akvRows.open(about.rows + "steps").then(function (steps) {
+      var own = { about: about, steps: steps, place: about.first };
+      own.status = element("p", { role: "status", class: "akv-profile-said" });
+      own.body = element("div", {});
+      var bar = controls(own);
+      place.textContent = "";
+      place.append(bar, own.status, own.body);
+      var update = function () {
+        return show(own).catch(function (error) {
+          failed(own, error);
+        });
+      };
+      window.akvChoice.listen(place, update);
+      return update();
+    });
+  };
 })();

@@ -1,0 +1,236 @@
+/* The drawing of one step: what the host did, and beneath it the device's queues. */
+(function () {
+  "use strict";
+
+  if (window.akvProfileLanes) return;
+
+  var BARS = 3000; // in one drawing, at most: the shortest are left out, and that is said
+  var time = window.akvChoice.time;
+  var bound = window.akvChoice.bound;
+
+  function bar(row, zero, kind, more) {
+    var last = window.akvProfile.end(row);
+    return Object.assign(
+      {
+        start: row.start_ns - zero,
+        end: last === null ? null : last - zero,
+        startBound: 0,
+        endBound: 0,
+        kind: kind,
+        name: row.name,
+        label: row.name,
+        title: row.name + ": " + time(row.duration_ns) + ", from " + time(row.start_ns - zero),
+      },
+      more || {}
+    );
+  }
+
+  /* Bars that lie whole inside an earlier one of their lane are left out: [those that stay, how many do not]. */
+  function outer(bars) {
+    var reached = -Infinity;
+    var kept = bars
+      .slice()
+      .sort(function (a, b) {
+        return a.start - b.start || (b.end || Infinity) - (a.end || Infinity);
+      })
+      .filter(function (one) {
+        var last = one.end === null ? Infinity : one.end;
+        if (last <= reached) return false;
+        reached = Math.max(reached, last);
+        return true;
+      });
+    return [kept, bars.length - kept.length];
+  }
+
+  /* Rows by the lane that they lie on, in the order of the lanes' first rows. */
+  function grouped(rows, label) {
+    var found = new Map();
+    rows.forEach(function (row) {
+      var name = label(row);
+      if (!found.has(name)) found.set(name, []);
+      found.get(name).push(row);
+    });
+    return found;
+  }
+
+  function several(rows, column) {
+    return (
+      new Set(
+        rows.map(function (row) {
+          return row[column];
+        })
+      ).size > 1
+    );
+  }
+
+  function host(data, zero, dropped) {
+    var lanes = data.steps.map(function (step) {
+      return { label: "step (" + step.source + ")", bars: [bar(step, zero, "step")] };
+    });
+    var threads = several(data.phases, "thread");
+    grouped(data.phases, function (row) {
+      return "runner phases" + (threads ? ", thread " + row.thread : "");
+    }).forEach(function (rows, label) {
+      lanes.push({
+        label: label,
+        bars: rows.map(function (row) {
+          return bar(row, zero, "phase");
+        }),
+      });
+    });
+    var rows = data.regions.filter(function (row) {
+      return row.category !== "python function" && row.category !== "overhead" && !isStep(data, row);
+    });
+    var names = { region: "regions", layer: "layer windows", operator: "operators", annotation: "annotations" };
+    var split = several(rows, "thread");
+    grouped(rows, function (row) {
+      return (names[row.category] || row.category) + (split ? ", thread " + row.thread : "");
+    }).forEach(function (own, label) {
+      var made = outer(
+        own.map(function (row) {
+          var name = row.layer === null ? row.name : "layer " + row.layer;
+          return bar(row, zero, names[row.category] || row.category, { label: name, title: name + ": " + time(row.duration_ns) });
+        })
+      );
+      dropped.inside += made[1];
+      lanes.push({ label: label, bars: made[0] });
+    });
+    return lanes;
+  }
+
+  function isStep(data, row) {
+    return data.steps.some(function (step) {
+      return row.name === step.name && row.start_ns === step.start_ns;
+    });
+  }
+
+  function queues(rows, barOf) {
+    var lanes = [];
+    var devices = several(rows, "device");
+    grouped(rows, function (row) {
+      return "queue " + row.queue + (devices ? ", device " + row.device : "");
+    }).forEach(function (own, label) {
+      lanes.push({ label: label, bars: own.map(barOf) });
+    });
+    return lanes;
+  }
+
+  /* Over BARS the shortest are left out; how many. */
+  function thinned(lanes) {
+    var all = [].concat.apply(
+      [],
+      lanes.map(function (lane) {
+        return lane.bars;
+      })
+    );
+    if (all.length <= BARS) return 0;
+    var length = function (one) {
+      return one.end === null ? Infinity : one.end - one.start;
+    };
+    var limit = all.map(length).sort(function (a, b) {
+      return b - a;
+    })[BARS];
+    var left = 0;
+    lanes.forEach(function (lane) {
+      var kept = lane.bars.filter(function (one) {
+        return length(one) > limit;
+      });
+      left += lane.bars.length - kept.length;
+      lane.bars = kept;
+    });
+    return left;
+  }
+
+  function notes(left, dropped, cut) {
+    var said = [];
+    if (dropped) said.push(dropped + " rows lie whole inside another of their lane and are not drawn");
+    if (left) said.push("the " + left + " shortest bars are not drawn: they are in the rows");
+    if (cut) said.push("more than " + window.akvProfile.most + " rows of a kind are in this step: the first of them are drawn");
+    return said;
+  }
+
+  function onHostAxis(row, zero) {
+    var last = window.akvProfile.end(row);
+    return {
+      start: row.start_ns - zero,
+      end: last === null ? null : row.end_ns === null ? last - zero : row.end_ns - zero,
+      startBound: row.start_bound_ns,
+      endBound: row.end_bound_ns,
+      kind: row.kind,
+      name: row.name,
+      title: row.name + ": " + time(row.duration_ns) + ", start " + bound(row.start_bound_ns) + ", end " + bound(row.end_bound_ns),
+    };
+  }
+
+  /* One drawing on the host's axis; a second one where device records have no place on it. */
+  function specs(about, data) {
+    var step = data.steps[0];
+    var zero = step.start_ns;
+    var dropped = { inside: 0 };
+    var cut = data.regions.cut || data.intervals.cut || data.phases.cut;
+    var placed = data.intervals.filter(function (row) {
+      return row.start_ns !== null && row.kind !== "span";
+    });
+    var apart = data.intervals.filter(function (row) {
+      return row.start_ns === null && row.own_start_ns !== null && row.kind !== "span";
+    });
+    var lanes = host(data, zero, dropped).concat(
+      queues(placed, function (row) {
+        return onHostAxis(row, zero);
+      })
+    );
+    var left = thinned(lanes);
+    var made = [
+      {
+        question: "Where did the time of " + step.name + " go?",
+        summary: summary(step, data, placed),
+        zero: "the start of " + step.name + " (" + step.source + ")",
+        lanes: lanes,
+        windows: [{ start: 0, end: step.duration_ns, label: step.name }],
+        views: step.duration_ns ? [{ label: "the step", from: 0, to: step.duration_ns }] : [],
+        footer: about.footer.concat(notes(left, dropped.inside, cut)),
+      },
+    ];
+    if (apart.length) made.push(ownClock(about, step, apart));
+    return made;
+  }
+
+  function ownClock(about, step, rows) {
+    var first = Math.min.apply(
+      null,
+      rows.map(function (row) {
+        return row.own_start_ns;
+      })
+    );
+    var lanes = queues(rows, function (row) {
+      var start = row.own_start_ns - first;
+      return {
+        start: start,
+        end: row.duration_ns === null ? null : start + row.duration_ns,
+        startBound: 0,
+        endBound: 0,
+        kind: row.kind,
+        name: row.name,
+        title: row.name + ": " + time(row.duration_ns),
+      };
+    });
+    var left = thinned(lanes);
+    var question = "What ran on the device for " + step.name + ", by the device's own clock?";
+    return {
+      question: question,
+      summary: question + " " + rows.length + " records that have no place on the host's axis.",
+      zero: "the first of these records, on the device's own clock: it says nothing about when the host did what",
+      lanes: lanes,
+      footer: about.footer.concat(notes(left, 0, false)),
+    };
+  }
+
+  function summary(step, data, placed) {
+    return (
+      "Lanes of " + step.name + ", which took " + time(step.duration_ns) + ": " + data.phases.length + " runner phases, " +
+      data.regions.length + " rows of the host, " + placed.length + " device records. The tables below say the same in numbers."
+    );
+  }
+
+  window.akvProfileLanes = { specs: specs };
+})();
