@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from akvsite.milestones import TOKEN
 from akvsite.pages import Desk, Page, Record, _token_life, _token_time, _token_tracer
 from akvsite.pages._html import counted, table, text
@@ -70,13 +72,14 @@ def _page(run: Run) -> str:
 
 
 def _reader(run: Run, lives: Lives) -> str:
-    longest = int(lives.life.argmax()) if lives.has.any() else 0
+    shown = lives.counted if lives.counted.any() else lives.has
+    longest = int(np.where(shown, lives.life, np.iinfo(np.int64).min).argmax())
     return reader(
         run,
         "life",
         "How did one token live?",
         listings=("tokens", "steps", "requests", "events", "phases", "calls", "intervals"),
-        seen=run.seen(),
+        seen=run.seen() or ("how many there should be is unknown" if run.listed["intervals"] else ""),
         axis="both",
         # What the script calls things, said once.
         milestones=[

@@ -410,7 +410,14 @@
 
   // Readers: parts of a page that draw what is chosen, out of files beside the page
 
-  var SHARED = ["akv-listing.js", "akv-choice.js", "akv-lanes.js"];
+  var SHARED = ["akv-listing.js", "akv-choice.js", "akv-lanes-draw.js", "akv-lanes.js"];
+  // What a reader is made of besides, in this order.
+  var PARTS = {
+    association: ["akv-call-rows.js", "akv-call-parts.js", "akv-call-lanes.js"],
+    life: ["akv-life-data.js", "akv-life-lanes.js", "akv-life-words.js"],
+    browse: ["akv-filter.js", "akv-rows.js", "akv-browse-parts.js"],
+    profile: ["akv-profile-rows.js", "akv-profile-lanes.js"],
+  };
 
   function asset(name) {
     return load(new URL(name, here).href);
@@ -422,7 +429,11 @@
       element.setAttribute("data-akv-reader-started", "");
       Promise.all(SHARED.map(asset))
         .then(function () {
-          return asset("akv-" + kind + ".js");
+          return (PARTS[kind] || []).concat("akv-" + kind + ".js").reduce(function (before, name) {
+            return before.then(function () {
+              return asset(name);
+            });
+          }, Promise.resolve());
         })
         .then(function () {
           if (!window.akvReaders || !window.akvReaders[kind]) throw new Error("akv-" + kind + ".js did not bring it");

@@ -1,0 +1,203 @@
+/* What stands under the drawing of a token: its segments, what happened to its request, what is not known, where to go on. */
+(function () {
+  "use strict";
+
+  if (window.akvLifeWords) return;
+
+  var choice = window.akvChoice;
+  var element = choice.element;
+  var time = choice.time;
+
+  function kindOf(numbers, n) {
+    return numbers.indexOf(n) < 0 ? null : "akv-number";
+  }
+
+  /* `numbers`: which columns hold numbers. */
+  function table(caption, columns, rows, numbers) {
+    var head = element("tr");
+    var body = element("tbody");
+    columns.forEach(function (name, n) {
+      head.append(element("th", { scope: "col", class: kindOf(numbers, n) }, name));
+    });
+    rows.forEach(function (row) {
+      var line = element("tr");
+      row.forEach(function (value, n) {
+        line.append(element("td", { class: kindOf(numbers, n) }, value));
+      });
+      body.append(line);
+    });
+    return element(
+      "div",
+      { class: "akv-scroll", role: "group", "aria-label": caption, tabindex: "0" },
+      element("table", { class: "akv-table" }, element("caption", {}, caption), element("thead", {}, head), body)
+    );
+  }
+
+  function exact(ns) {
+    return ns.toLocaleString("en") + " ns";
+  }
+
+  function share(part, whole) {
+    return whole > 0 ? ((100 * part) / whole).toFixed(2) + " %" : "unknown";
+  }
+
+  function segmentsOf(about, segments, sums) {
+    var rows = segments.map(function (segment) {
+      var length = segment.end - segment.start;
+      var missing = window.akvLifeLanes.missingOf(segment);
+      var name = window.akvLifeLanes.nameOf(about, segment) + (length < 0 ? ", out of order" : "");
+      return [
+        name + (missing ? " (" + missing + ")" : ""),
+        about.milestones[segment.from].word,
+        about.milestones[segment.to].word,
+        exact(length),
+        share(length, sums.life),
+        choice.bound(segment.startBound) + ", " + choice.bound(segment.endBound),
+      ];
+    });
+    var unknown = sums.holes ? [exact(sums.unknown), share(sums.unknown, sums.life)] : ["none", "none"];
+    rows.push(["unknown inside, in all", "", ""].concat(unknown, ""));
+    rows.push(["the life", "", "", exact(sums.life), share(sums.life, sums.life), ""]);
+    var caption = "Segments of this life: one record, no estimate. As read: a time of the host's own clock";
+    return table(caption, ["segment", "from", "to", "length", "share of the life", "how well its two ends are known"], rows, [3, 4]);
+  }
+
+  function eventsOf(found, zero) {
+    var rows = found.events.rows.map(function (event) {
+      return [
+        event.event,
+        time(Number(event.at_ns) - zero),
+        event.step === null ? "–" : String(event.step),
+        event.tokens === null ? "–" : String(event.tokens),
+      ];
+    });
+    var more = found.events.next === null ? "" : "; the first " + rows.length;
+    return table("What happened to its request, from the beginning of this life" + more, ["what", "when", "step", "tokens"], rows, [2, 3]);
+  }
+
+  /* What is not known, not drawn, or easily misread: a line each. */
+  function notesOf(about, lists, found, row, segments) {
+    var notes = [];
+    if (segments.length) notes.push(beginning(about, row, segments, found));
+    var last = segments.length ? about.milestones[segments[segments.length - 1].to] : null;
+    var end = about.milestones[about.milestones.length - 1];
+    if (last && last !== end) notes.push("It is followed to “" + last.word + "”: " + end.word + " is not on record; " + end.tells + " would tell.");
+    notes = notes.concat(steps(found, row));
+    ["phases", "calls", "intervals"].forEach(function (name) {
+      notes = notes.concat(besides(about, lists, found, name));
+    });
+    notes = notes.concat(byTime(found));
+    var homeless = found.intervals.rows.filter(function (one) {
+      return one.start_ns === null;
+    }).length;
+    if (homeless) notes.push(homeless + " device records of its step could not be brought to the host's axis and are not drawn.");
+    return notes;
+  }
+
+  function beginning(about, row, segments, found) {
+    if (row.number === 0 && segments[0].from === 0) return "It is its request's first token: its life begins at the request's arrival.";
+    var last = window.akvLifeLanes.endOf(about, found.before);
+    var begins = "Its life begins at “" + about.milestones[segments[0].from].word + "”. ";
+    if (row.number === 0) return begins + "The arrival of its request is not on record.";
+    if (last === null) return begins + "When the life of the token before ended is not known.";
+    var apart = segments[0].start - last;
+    return begins + (apart < 0
+      ? "The life of the token before ended " + time(-apart) + " later: the two overlap."
+      : "The life of the token before had ended " + time(apart) + " earlier; that wait is no part of this life.");
+  }
+
+  function steps(found, row) {
+    if (!found.steps.length) {
+      return [row.step === null ? "Which step made it is not on record." : "Its step, " + row.step + ", is not on record: nothing can be linked by it."];
+    }
+    var own = found.others.all;
+    var notes = ["Its step made " + own.toLocaleString("en") + (own === 1 ? " token, this one alone." : " tokens, this one among them.")];
+    if (own > found.others.rows.length) notes.push("Of these, " + (own - found.others.rows.length) + " are not drawn.");
+    if (found.steps.length > 1) notes.push("Two sources drew that iteration; calls and device records may lie in the step of the other one.");
+    if (found.steps[0].warm_up) notes.push("The step is declared as warm-up: it is in no number, and it is shown here as it was recorded.");
+    return notes;
+  }
+
+  var KEPT = {
+    phases: "the first",
+    calls: "those with device records, then the longest",
+    intervals: "the longest",
+  };
+  var WORDS = { phases: "runner phases", calls: "runtime calls", intervals: "device records" };
+
+  function besides(about, lists, found, name) {
+    var word = WORDS[name];
+    if (!lists[name].rows) return ["Which " + word + " lay in its step is not known: the run has none on record. Level " + about.levels[name] + " would tell."];
+    if (!found.steps.length) return [];
+    var of = found[name];
+    if (!of.all) return ["No " + word + " are linked with its step, out of " + lists[name].rows.toLocaleString("en") + " of the run: what is not on record may still have been."];
+    if (of.all > of.rows.length) {
+      return ["Of " + of.all.toLocaleString("en") + " " + word + " linked with its step " + of.rows.length + " are drawn: " + KEPT[name] + "."];
+    }
+    return [];
+  }
+
+  /* Device records without a call of the step, drawn by their time. */
+  function byTime(found) {
+    var of = found.inTime;
+    if (!of.all) return [];
+    var drawn = of.all > of.rows.length ? "; the " + of.rows.length + " longest are drawn" : "";
+    return [of.all.toLocaleString("en") + " device records of no call on record begin in the time of its step: associated by time alone" + drawn + "."];
+  }
+
+  function linksOf(about, lists, found, row) {
+    var page = about.page.split("/").pop();
+    var links = [];
+    var add = function (words, folder, chosen) {
+      links.push(element("a", { href: "../" + folder + "/" + page + choice.address(chosen) }, words));
+    };
+    found.steps.forEach(function (step) {
+      var words = found.steps.length > 1 ? " (" + step.source + ")" : "";
+      add("its step" + words, "steps", { step: step.place });
+      if (lists.calls.rows) add("calls of its step" + words, "calls", { step: step.place });
+      if (lists.intervals.rows) add("device records of its step" + words, "rows", { of: "intervals", step_id: step.place });
+    });
+    if (row.step_id !== null) add("tokens of its step", "rows", { of: "tokens", step_id: row.step_id });
+    add("this row", "rows", { of: "tokens", row: row.place });
+    add("tokens of its request", "rows", { of: "tokens", request: row.request });
+    if (lists.events.rows) add("events of its request", "rows", { of: "events", request: row.request });
+    return element("p", { class: "akv-links" }, "On to: ", joined(links));
+  }
+
+  function joined(links) {
+    var made = element("span");
+    links.forEach(function (link, n) {
+      made.append(n ? " · " : "", link);
+    });
+    return made;
+  }
+
+  function alikeOf(found) {
+    if (found.alike.length < 2) return null;
+    var links = found.alike.map(function (one) {
+      return element("a", { href: choice.address({ token: one.place }) }, "process " + one.process_id + ", row " + one.place);
+    });
+    return element("p", {}, "On record more than once: ", joined(links));
+  }
+
+  function of(about, lists, found, segments, sums, around, chosen) {
+    var made = element("div");
+    var row = found.token;
+    var notes = element("ul");
+    notesOf(about, lists, around, row, segments).forEach(function (line) {
+      notes.append(element("li", {}, line));
+    });
+    if (chosen.token === undefined && chosen.request === undefined) {
+      made.append(element("p", {}, "Nothing was chosen: this is the longest life of the run, warm-up left out."));
+    }
+    made.append(linksOf(about, lists, around, row));
+    var alike = alikeOf(found);
+    if (alike) made.append(alike);
+    if (segments.length) made.append(segmentsOf(about, segments, sums));
+    made.append(notes);
+    if (around.events.rows.length) made.append(eventsOf(around, segments.length ? segments[0].start : 0));
+    return made;
+  }
+
+  window.akvLifeWords = { of: of };
+})();
