@@ -91,7 +91,6 @@ def _page(run: Run) -> str:
                 listings=("calls", "intervals"),
                 seen=run.seen(),
                 axis="both",
-                notes=("a line joins what is associated, and says how that is known: no more",),
                 expects=sorted(EXPECTS),
             ),
             "\n## How they are associated\n",

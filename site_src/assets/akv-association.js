@@ -1,6 +1,240 @@
+/* Runtime calls of a step, of a name, or one of them: which device records are associated with each, how that is known, and
+ * what is associated with nothing. What is chosen is #step=PLACE, #name=CALL or #call=PLACE, and page=N, from 1. */
 (function () {
   "use strict";
 
+  var MORE = 12; // files of rows that are read at once to look for what is associated
+
+  function element() {
+    return window.akvChoice.element.apply(null, arguments);
+  }
+
+  function counted(number, what) {
+    return number.toLocaleString("en") + " " + what + (number === 1 ? "" : "s");
+  }
+
+  /* Only the choice itself: what was chosen before goes. */
+  function choice(of) {
+    return Object.assign({ step: null, name: null, call: null, page: null }, of);
+  }
+
+  function lists(about) {
+    var names = ["calls", "intervals", "twins", "waits", "steps", "pairs"];
+    return Promise.all(
+      names.map(function (name) {
+        return window.akvRows.open(about.rows + name);
+      })
+    ).then(function (opened) {
+      var found = {};
+      names.forEach(function (name, n) {
+        found[name] = opened[n];
+      });
+      return found;
+    });
+  }
+
+  // What is chosen
+
+  /* Where nothing is chosen: the step of the middle device record or call; without steps, the first name that launches. */
+  function first(own) {
+    var from = own.lists.intervals.rows ? own.lists.intervals : own.lists.calls;
+    return from.at(Math.floor(from.rows / 2)).then(function (row) {
+      if (row && row.step_id !== null) return { step: String(row.step_id) };
+      return own.lists.calls.find({ kind: "launch" }, { count: 1 }).then(function (found) {
+        return found.rows.length ? { name: found.rows[0].name } : { call: "0" };
+      });
+    });
+  }
+
+  function read(own) {
+    var chosen = window.akvChoice.read();
+    if (chosen.step !== undefined || chosen.name !== undefined || chosen.call !== undefined) return Promise.resolve(chosen);
+    return first(own);
+  }
+
+  function place(text) {
+    return /^\d{1,15}$/.test(text) ? Number(text) : -1;
+  }
+
+  function look(own, chosen, page, most) {
+    var rows = window.akvCallRows;
+    if (chosen.call !== undefined) return rows.single(own.lists, place(chosen.call), most);
+    if (chosen.step !== undefined) return rows.step(own.lists, place(chosen.step), page, most);
+    return rows.named(own.lists, chosen.name, page, most);
+  }
+
+  function show(own, most) {
+    var asked = (own.asked = {});
+    own.status.textContent = "Looking up the rows …";
+    return read(own)
+      .then(function (chosen) {
+        var page = Math.max(0, (place(chosen.page || "1") || 1) - 1);
+        return look(own, chosen, page, most).then(function (view) {
+          if (own.asked !== asked) return;
+          own.result.textContent = "";
+          own.status.textContent = view ? "" : missing(chosen);
+          reflect(own, chosen);
+          if (view) render(own, Object.assign(view, { chosen: chosen, page: page, most: most }));
+        });
+      })
+      .catch(function (error) {
+        if (own.asked !== asked) return;
+        own.result.textContent = "";
+        own.status.textContent = "The rows could not be read: " + ((error && error.message) || error) + ".";
+      });
+  }
+
+  function missing(chosen) {
+    if (chosen.call !== undefined) return "There is no call " + chosen.call + " in this run.";
+    if (chosen.step !== undefined) return "There is no step in row " + chosen.step + " of this run.";
+    return "There is no call of that name, or no such page of them, in this run: " + chosen.name + ".";
+  }
+
+  // The controls
+
+  function field(label, control) {
+    return element("label", {}, element("span", {}, label), control);
+  }
+
+  function controls(own) {
+    var names = element("select", { onchange: function () {
+      if (names.value) window.akvChoice.write(choice({ name: names.value }));
+    } }, element("option", { value: "" }, "choose a name"));
+    (own.lists.calls.choices("name") || []).forEach(function (one) {
+      names.append(element("option", { value: one.value }, one.value + " (" + one.rows.toLocaleString("en") + ")"));
+    });
+    own.names = names;
+    own.number = element("input", { type: "number", step: "1", inputmode: "numeric" });
+    own.call = element("input", { type: "number", min: "0", max: String(own.lists.calls.rows - 1), step: "1", inputmode: "numeric" });
+    var form = element("form", { class: "akv-ask", onsubmit: function (event) {
+      event.preventDefault();
+      submitted(own);
+    } }, field("Calls of a name", names));
+    if (own.lists.steps.rows) form.append(field("of the step with number", own.number));
+    form.append(field("or the call in row", own.call), element("button", { type: "submit", class: "akv-button akv-go" }, "Show"));
+    return form;
+  }
+
+  /* What was changed last is what is meant. */
+  function submitted(own) {
+    if (own.call.value !== own.reflected.call) return window.akvChoice.write(choice({ call: own.call.value }));
+    if (own.number.value === "" || own.number.value === own.reflected.number) return undefined;
+    return own.lists.steps.find({ number: Number(own.number.value) }, { count: 20 }).then(function (found) {
+      if (!found.rows.length) own.status.textContent = "There is no step with number " + own.number.value + " in this run.";
+      else window.akvChoice.write(choice({ step: found.rows[0].place }));
+    });
+  }
+
+  function reflect(own, chosen) {
+    own.names.value = chosen.name || "";
+    own.call.value = chosen.call || "";
+    own.reflected = { call: own.call.value, number: "" };
+    own.number.value = "";
+  }
+
+  // What is shown
+
+  function stepName(row) {
+    return row.number === null ? "step " + (row.name || "in row " + row.place) : "step " + row.number;
+  }
+
+  function question(view) {
+    if (view.call) return "What is associated with call " + view.call.place + ", " + view.call.name + "?";
+    if (view.step) return "Which calls of " + stepName(view.step) + " are associated with which device records?";
+    return "Which device records are associated with calls of " + view.name + "?";
+  }
+
+  /* Which of how many calls are shown, and what the reader has to know of them. */
+  function said(view) {
+    var PAGE = window.akvCallRows.PAGE;
+    if (view.call) return ["The call and what is associated with it, with the calls on record just before and after it"];
+    var firstShown = view.total ? PAGE * view.page + 1 : 0;
+    var of = view.step ? "calls of " + stepName(view.step) : "rows of this name";
+    var lines = [
+      firstShown + " to " + Math.min(view.total, PAGE * (view.page + 1)) + " of " + view.total.toLocaleString("en") + " " + of +
+        (view.step ? ", by start" : ", in the order of their listing"),
+    ];
+    if (view.cut) lines.push("the step has more calls than are held at once: its first are here");
+    if (view.step && view.step.duration_ns === null) {
+      lines.push("the step has no end on record: which calls and device records lie in it is not known, but for those that a row says it of");
+    }
+    if (view.same && view.same.length > 1) lines.push("two tools drew this step: the calls in either are shown");
+    return lines;
+  }
+
+  function pager(view) {
+    var PAGE = window.akvCallRows.PAGE;
+    var pages = Math.ceil((view.total || 0) / PAGE);
+    if (view.call || pages < 2) return null;
+    var button = function (words, to) {
+      return element(
+        "button",
+        { type: "button", class: "akv-button", disabled: to < 0 || to >= pages || to === view.page, onclick: function () {
+          window.akvChoice.write(choice(Object.assign({}, view.chosen, { page: to + 1 })));
+        } },
+        words
+      );
+    };
+    return element(
+      "div", { class: "akv-steps", role: "group", "aria-label": "pages of calls" },
+      button("First", 0), button("Previous", view.page - 1),
+      element("span", {}, "page " + (view.page + 1) + " of " + pages.toLocaleString("en")),
+      button("Next", view.page + 1), button("Last", pages - 1)
+    );
+  }
+
+  function neighbours(own, view) {
+    if (!view.step) return null;
+    var at = view.step.place;
+    var link = function (to, words) {
+      return to < 0 || to >= own.lists.steps.rows ? null : element("a", { href: "#step=" + to }, words);
+    };
+    var steps = "../steps/" + encodeURIComponent(own.about.run) + ".html#step=" + at;
+    return element(
+      "p", { class: "akv-steps" }, link(at - 1, "Step before"), " ", link(at + 1, "Step after"), " ",
+      element("a", { href: steps }, "Where its time went")
+    );
+  }
+
+  function deeper(own, view) {
+    if (!view.left) return null;
+    return element(
+      "p", {},
+      counted(view.left, "more file") + " of rows may hold what is associated with these calls, and was not read. ",
+      element("button", { type: "button", class: "akv-button", onclick: function () {
+        show(own, view.most * 4);
+      } }, "Read further")
+    );
+  }
+
+  function render(own, view) {
+    var parts = window.akvCallParts;
+    var lines = said(view);
+    var box = element("div", {});
+    [
+      element("p", { class: "akv-said" }, lines.join("; ") + "."),
+      neighbours(own, view), pager(view), deeper(own, view), box,
+      parts.alone(own.about, view), parts.table(own.about, view), parts.records(own.about, view),
+    ].forEach(function (part) {
+      if (part) own.result.append(part);
+    });
+    window.akvCallLanes.draw(box, own.about, view, question(view), lines);
+  }
+
   window.akvReaders = window.akvReaders || {};
-  window.akvReaders.association = function (element, about) {};
+  window.akvReaders.association = function (box, about) {
+    var own = { about: about };
+    return lists(about).then(function (found) {
+      own.lists = found;
+      own.status = element("p", { class: "akv-status", role: "status" });
+      own.result = element("div", {});
+      var form = controls(own);
+      box.textContent = "";
+      box.append(form, own.status, own.result);
+      window.akvChoice.listen(box, function () {
+        show(own, MORE);
+      });
+      return show(own, MORE);
+    });
+  };
 })();
