@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from akvsite import __version__, cli_claims
+from akvsite import __version__, cli_claims, cli_export
 from akvsite.errors import BadInput, visible
 from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say, table, tell
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 
 app.add_typer(cli_claims.claim, name="claim")
 app.command(epilog=cli_claims.RETRACT)(cli_claims.retract)
+app.command(epilog=cli_export.EXAMPLE)(cli_export.export)
 INTERRUPTED = 130
 TOLD_TO_STOP = 143
 

@@ -182,7 +182,7 @@ class Store:
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def batches(
-        self, sql: str, parameters: Sequence[Any] = (), *, size: int
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = (), *, size: int
     ) -> Iterator[list[tuple[Any, ...]]]:
         """Rows of a query as tuples, at most ``size`` at once: however many there are, memory is that of one batch."""
         cursor = self.connection.execute(sql, parameters)

@@ -8,6 +8,7 @@ step to step, from a seed. Tables are made column by column.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,7 @@ def write(folder: Path, shape: Shape, seed: int = 1) -> Path:
 def _about(name: str, tables: dict[str, pa.Table]) -> str:
     files = "".join(f'[[file]]\npath = "{table}.parquet"\ntable = "{table}"\n' for table in tables)
     processes = "".join(
-        f'[[process]]\npid = "{pid}"\nname = "{what}"\n'
-        for pid, what in ((4711, "engine"), (4712, "client"))
+        f'[[process]]\npid = "{pid}"\nname = "{what}"\n' for pid, what in ((4711, "engine"), (4712, "client"))
     )
     return (
         f'format = 1\nname = "{name}"\nlevel = "edge"\nengine = "made up"\nwarm_up_steps = 10\ntiming_events = "on"\n'
@@ -240,7 +240,7 @@ def _requests(starts: Ids) -> dict[str, pa.Table]:
     for slot in range(IN_FLIGHT):
         # Slots begin their requests at different steps, as they would in continuous batching.
         bounds = [0, *range(1 + 4 * slot % TOKENS_A_REQUEST, len(starts), TOKENS_A_REQUEST), len(starts)]
-        for nth, (first, after) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        for nth, (first, after) in enumerate(pairwise(bounds)):
             name, steps = f"r{slot}-{nth}", np.arange(first, after)
             arrived, done = int(starts[first]) - 50_000, int(starts[after - 1]) + 9_900_000
             requests.append((name, arrived - 40_000, done + 30_000, len(steps)))
