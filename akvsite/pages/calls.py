@@ -92,6 +92,7 @@ def _page(run: Run) -> str:
                 seen=run.seen(),
                 axis="both",
                 expects=sorted(EXPECTS),
+                records=bool(run.listed["intervals"]),
             ),
             "\n## How they are associated\n",
             associated(run),

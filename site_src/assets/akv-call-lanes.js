@@ -153,10 +153,12 @@
       (off ? "; " + off + " records are not on the host's axis, and not drawn" : "");
   }
 
+  /* What is marked behind the bars: the step, or the call that was chosen. */
   function window_(view, base) {
-    if (!view.step || view.step.start_ns === null) return [];
-    var end = view.step.duration_ns === null ? null : view.step.start_ns + view.step.duration_ns - base;
-    return [{ start: view.step.start_ns - base, end: end, label: "the step" }];
+    var row = view.step || view.call;
+    if (!row || row.start_ns === null) return [];
+    var end = row.duration_ns === null ? null : row.start_ns + row.duration_ns - base;
+    return [{ start: row.start_ns - base, end: end, label: view.step ? "the step" : "the call chosen" }];
   }
 
   /* The drawing begins with what it shows of calls and records: the step may be longer than this page of its calls. */
@@ -174,7 +176,7 @@
 
   function views(view, base) {
     var step = window_(view, base)[0];
-    return step && step.end !== null ? [{ label: "the step", from: step.start, to: step.end }] : [];
+    return view.step && step && step.end !== null ? [{ label: "the step", from: step.start, to: step.end }] : [];
   }
 
   function summary(view, all) {

@@ -6,6 +6,7 @@
 
   var NAMED = 4; // links in a cell
   var LONG = 40; // letters of a kernel's name in a cell
+  var LONE = 8; // calls with no record that are listed by themselves
   var RECORDS = 400; // device records in the table
 
   function element() {
@@ -138,16 +139,16 @@
     return cell;
   }
 
-  function line(about, call, columns) {
+  function line(about, view, call) {
     var row = call.row;
     var made = element(
-      "tr", {},
+      "tr", { "aria-current": view.call && view.call.place === row.place ? "true" : null },
       placeCell(call), element("td", {}, element("a", { href: hash({ name: row.name }) }, element("code", {}, row.name))),
       kindCell(call), element("td", {}, row.thread || "unknown"),
       element("td", {}, row.start_ns === null ? "unknown" : time(row.start_ns)),
       element("td", {}, inside(row) + held(row)), recordsCell(about, call), element("td", {}, delay(call)), waitsCell(call)
     );
-    if (columns.why) made.insertBefore(element("td", {}, call.why || ""), made.cells[1]);
+    if (view.call) made.insertBefore(element("td", {}, call.why || ""), made.cells[1]);
     return made;
   }
 
@@ -165,15 +166,14 @@
   }
 
   function table(about, view) {
-    var columns = { why: !!view.call };
     var head = [
       "row", "call", "kind", "thread", "start", "time inside", "device records", "from its start to the first of theirs", "waits for",
     ];
-    if (columns.why) head.splice(1, 0, "why it is here");
+    if (view.call) head.splice(1, 0, "why it is here");
     return scrolled(
       "calls", head,
       view.calls.map(function (call) {
-        return line(about, call, columns);
+        return line(about, view, call);
       }),
       "Calls, each as it was recorded: no estimate. Starts count from the run's first step, or its first record where it has none"
     );
@@ -187,13 +187,7 @@
     });
     var box = element("section", { class: "akv-alone" });
     box.append(element("p", {}, element("strong", {}, "Calls with no device record: "), element("span", {}, told(about, calls))));
-    var list = element("ul", {});
-    calls.slice(0, 20).forEach(function (call) {
-      list.append(element("li", {}, callLink(call.row.place, "call " + call.row.place), " ", element("code", {}, call.row.name),
-        call.row.open ? ", which never returned" : call.row.result ? ", whose result was " + call.row.result : call.row.nested ? ", inside another call" : ""));
-    });
-    if (calls.length) box.append(list);
-    if (calls.length > 20) box.append(element("p", {}, calls.length - 20 + " more are in the table of calls."));
+    if (calls.length && about.records) box.append(listed(calls));
     box.append(element("p", {}, element("strong", {}, "Device records with no call: "), element("span", {}, toldRecords(view))));
     if (view.lone && view.lone.length) box.append(recordsTable(about, view.lone, "device records with no call"));
     return box;
@@ -201,7 +195,26 @@
 
   function told(about, calls) {
     if (!calls.length) return "none of those shown that are expected to have one.";
-    return calls.length + " of those shown are expected to have one and have none on record. That nothing ran for them is not said by it.";
+    var names = new Map();
+    calls.forEach(function (call) {
+      names.set(call.row.name, (names.get(call.row.name) || 0) + 1);
+    });
+    var each = Array.from(names, function (one) {
+      return one[1] + " " + one[0];
+    }).join(", ");
+    return calls.length + " of those shown are expected to have one and have none on record (" + each + "). That nothing ran for them is not said by it.";
+  }
+
+  /* The first of them, with what is on record of each. */
+  function listed(calls) {
+    var list = element("ul", {});
+    calls.slice(0, LONE).forEach(function (call) {
+      var row = call.row;
+      var because = row.open ? ", which never returned" : row.result ? ", whose result was " + row.result : row.nested ? ", inside another call" : "";
+      list.append(element("li", {}, callLink(row.place, "call " + row.place), " ", element("code", {}, row.name), because));
+    });
+    if (calls.length > LONE) list.append(element("li", {}, calls.length - LONE + " more, in the table of calls"));
+    return list;
   }
 
   function toldRecords(view) {
@@ -243,7 +256,7 @@
   function records(about, view) {
     var all = recordsOf(view);
     if (!all.length) return null;
-    var summary = element("summary", {}, all.length + " device records of these calls");
+    var summary = element("summary", {}, all.length === 1 ? "The device record of these calls" : all.length + " device records of these calls");
     return element("details", { open: !!view.call }, summary, recordsTable(about, all, "device records of these calls"));
   }
 
