@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from akvsite import __version__, cli_claims, cli_export
+from akvsite import __version__, cli_claims, cli_compare, cli_export
 from akvsite.errors import BadInput, visible
 from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say, table, tell
 
@@ -33,6 +33,7 @@ app = typer.Typer(
 
 app.add_typer(cli_claims.claim, name="claim")
 app.command(epilog=cli_claims.RETRACT)(cli_claims.retract)
+app.command(epilog=cli_compare.EXAMPLE)(cli_compare.compare)
 app.command(epilog=cli_export.EXAMPLE)(cli_export.export)
 INTERRUPTED = 130
 TOLD_TO_STOP = 143
@@ -192,102 +193,6 @@ def build(
         )
     else:
         say(f"{built.pages} pages, {built.charts} charts in {out}/ ({built.changed} files changed)")
-
-
-@app.command(
-    epilog="Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0"
-    " · akvsite compare --last-same-load my-candidate"
-)
-def compare(
-    a: Annotated[str, typer.Argument(help="Name of a run.")],
-    b: Annotated[str | None, typer.Argument(help="Name of another run.")] = None,
-    last_same_load: Annotated[
-        bool,
-        typer.Option(
-            "--last-same-load",
-            help="Against the last run before it of the same host, level, engine and workload under the same load.",
-        ),
-    ] = False,
-    store: StoreFile = STORE,
-    json: AsJson = False,
-) -> None:
-    """Two runs side by side: what differs before any number, then the differences with their bands."""
-    from akvsite.pages import _compare
-    from akvsite.pages._stamps import withdrawn
-    from akvsite.site import SiteDesk
-
-    if (b is None) != last_same_load:
-        raise BadInput("RUN", "two names of runs, or one name and --last-same-load")
-    if a == b:
-        raise BadInput(a, "is the same run twice: a comparison is of two runs")
-    with reading(store) as opened:
-        desk = SiteDesk(opened)
-        if b is None:
-            # The candidate is B, and what was there before it A.
-            a, b = _last_same_load(desk, a), a
-        members = [
-            {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
-            for side, name in (("A", a), ("B", b))
-        ]
-        found = _compare.compare(desk, members, (a, b), "two runs")
-        stamped = [f"{name}: {line}" for name in (a, b) for line in withdrawn(desk, "run", name)]
-    facts = [*found.outputs, *found.contract, *found.load]
-    sides = {run.side: run.numbers for run in found.runs}
-    numbers = {
-        (name, key): made[name]
-        for name in _compare.STATISTICS
-        for key, made in (
-            ("A", sides.get("A", {})),
-            ("B", sides.get("B", {})),
-            ("B minus A", found.difference),
-            ("B over A", found.ratio),
-        )
-        if name in made
-    }
-    if json:
-        as_json(
-            {
-                "use": found.use,
-                "retractions": stamped,
-                "left_out": found.left_out,
-                "refusal": found.refusal,
-                "runs": {"A": a, "B": b},
-                "load": {
-                    "same": found.loads.same,
-                    "because": found.loads.because,
-                    "tolerance": found.loads.tolerance,
-                    "fingerprints": found.loads.fingerprints,
-                },
-                "noise_floor": found.noise,
-                "differences": [
-                    {"under": f.under, "part": f.part, "key": f.key, "A": f.written("A"), "B": f.written("B")}
-                    for f in facts
-                ],
-                "numbers": [
-                    {"statistic": name, "of": key, **e.as_row()} for (name, key), e in numbers.items()
-                ],
-            }
-        )
-        return
-    for line in stamped:
-        say(line)
-    if found.outputs:
-        say("The outputs differ.")
-    say(f"A: {a}; B: {b}")
-    say(f"Use: {found.use}")
-    for name, why in found.left_out.items():
-        say(f"{name} is left out: {why}")
-    say(f"Load before the runs: {found.loads.words}")
-    for name, words in found.loads.fingerprints.items():
-        say(f"  {name}: {words}")
-    say(found.noise)
-    if found.refusal:
-        say(f"No difference is formed: {found.refusal}")
-    table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
-    say()
-    for (name, key), number in numbers.items():
-        say(f"{name:5} {key:10} {number.text()}")
-        say(f"{'':16} {number.footer()}")
 
 
 @app.command(epilog="Example: akvsite runs --json")
@@ -642,17 +547,3 @@ def _run(desk: Any, name: str) -> dict[str, Any]:
         raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
     found: dict[str, Any] = rows[0]
     return found
-
-
-def _last_same_load(desk: Any, name: str) -> str:
-    """The last run before this one that was made under the same load."""
-    run = _run(desk, name)
-    rows = desk.ask("last_same_load", run_id=run["run_id"])
-    if not rows:
-        tolerance = desk.ask("threshold")[0]["tolerance"]
-        raise BadInput(
-            name,
-            "of no run before it, on its host, of its level, engine and workload, is it known that the load was the same"
-            f" ({tolerance})",
-        )
-    return str(rows[0]["other"])

@@ -1,0 +1,214 @@
+"""The command that sets two runs side by side."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from akvsite.errors import BadInput
+from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, say, table
+
+if TYPE_CHECKING:
+    from akvsite.pages._compare import Compared
+    from akvsite.pages._compare_form import Part
+
+EXAMPLE = (
+    "Example: akvsite compare h200-decode-off-a0 h200-decode-off-b0"
+    " · akvsite compare runner-h200-device runner-h200-graphs --csv difference.csv"
+    " · akvsite compare --last-same-load my-candidate"
+)
+#: Lines of a part that a terminal shows; --csv and --json have all.
+SHOWN = 4
+
+
+def compare(
+    a: Annotated[str, typer.Argument(help="Name of a run.")],
+    b: Annotated[str | None, typer.Argument(help="Name of another run.")] = None,
+    last_same_load: Annotated[
+        bool,
+        typer.Option(
+            "--last-same-load",
+            help="Against the last run before it of the same host, level, engine and workload under the same load.",
+        ),
+    ] = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", help="Write every number of every part to this file; replaced where it is there."
+        ),
+    ] = None,
+    store: StoreFile = STORE,
+    json: AsJson = False,
+) -> None:
+    """Two runs side by side: what differs before any number, then every part with the differences and their bands."""
+    from akvsite.pages import _compare, _compare_shown
+    from akvsite.pages._stamps import withdrawn
+    from akvsite.site import SiteDesk
+
+    if (b is None) != last_same_load:
+        raise BadInput("RUN", "two names of runs, or one name and --last-same-load")
+    if a == b:
+        raise BadInput(a, "is the same run twice: a comparison is of two runs")
+    if csv is not None:
+        _refuse(csv)
+    with reading(store) as opened:
+        desk = SiteDesk(opened)
+        if b is None:
+            # The candidate is B, and what was there before it A.
+            a, b = _last_same_load(desk, a), a
+        members = [
+            {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
+            for side, name in (("A", a), ("B", b))
+        ]
+        found = _compare.compare(desk, members, (a, b), "two runs")
+        stamped = [f"{name}: {line}" for name in (a, b) for line in withdrawn(desk, "run", name)]
+    if csv is not None:
+        _write(csv, _compare_shown.csv_text(found, stamped))
+    if json:
+        as_json(_document(found, stamped, a, b))
+        return
+    _print(found, stamped, a, b)
+    if csv is not None:
+        say(f"{csv}: {sum(len(part.lines) for part in found.parts):,} rows (counted)")
+
+
+def _numbers(found: Compared) -> list[tuple[str, str, Any]]:
+    """Statistics of step time: statistic, of what, number. None of a difference where none is formed."""
+    from akvsite.pages._compare import STATISTICS
+
+    sides = {run.side: run.numbers for run in found.runs}
+    return [
+        (name, key, made[name])
+        for name in STATISTICS
+        for key, made in (
+            ("A", sides.get("A", {})),
+            ("B", sides.get("B", {})),
+            ("B minus A", found.difference),
+            ("B over A", found.ratio),
+        )
+        if name in made
+    ]
+
+
+def _document(found: Compared, stamped: list[str], a: str, b: str) -> dict[str, Any]:
+    from akvsite.pages import _compare_shown
+
+    facts = [*found.outputs, *found.contract, *found.load]
+    return {
+        "use": found.use,
+        "retractions": stamped,
+        "left_out": found.left_out,
+        "refusal": found.refusal,
+        "runs": {"A": a, "B": b},
+        "load": {
+            "same": found.loads.same,
+            "because": found.loads.because,
+            "tolerance": found.loads.tolerance,
+            "fingerprints": found.loads.fingerprints,
+        },
+        "noise_floor": found.noise,
+        "differences": [
+            {"under": f.under, "part": f.part, "key": f.key, "A": f.written("A"), "B": f.written("B")}
+            for f in facts
+        ],
+        "numbers": [{"statistic": name, "of": key, **e.as_row()} for name, key, e in _numbers(found)],
+        "parts": [_compare_shown.as_json(part) for part in found.parts],
+    }
+
+
+def _print(found: Compared, stamped: list[str], a: str, b: str) -> None:
+    facts = [*found.outputs, *found.contract, *found.load]
+    for line in stamped:
+        say(line)
+    if found.outputs:
+        say("The outputs differ.")
+    say(f"A: {a}; B: {b}")
+    say(f"Use: {found.use}")
+    for name, why in found.left_out.items():
+        say(f"{name} is left out: {why}")
+    say(f"Load before the runs: {found.loads.words}")
+    for name, words in found.loads.fingerprints.items():
+        say(f"  {name}: {words}")
+    say(found.noise)
+    if found.refusal:
+        say(f"No difference is formed: {found.refusal}")
+    table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
+    say()
+    for name, key, number in _numbers(found):
+        say(f"{name:5} {key:10} {number.text()}")
+        say(f"{'':16} {number.footer()}")
+    for part in found.parts:
+        if part.name != "steps":
+            _print_part(part, found.apart)
+
+
+def _print_part(part: Part, apart: str) -> None:
+    from akvsite.pages import _compare_shown
+
+    say()
+    if part.absent:
+        say(f"{part.title}: not compared: {part.absent}")
+        return
+    say(f"{part.title}:")
+    for note in part.notes:
+        say(f"  {note}")
+    if part.refusal and not apart:
+        say(f"  No difference is formed: {part.refusal}")
+    shown = _compare_shown.first(part, SHOWN)
+    for line in shown:
+        say(f"  {line.name[:100]}, {line.statistic}" + (f" ({line.state})" if line.state else ""))
+        for of, number in _compare_shown.numbers_of(line).items():
+            if number.value is not None or of in ("A", "B"):
+                say(f"    {of:10} {number.text()}")
+    if len(shown) < len(part.lines):
+        say(f"  and {len(part.lines) - len(shown):,} more rows (counted): --csv FILE or --json has all")
+
+
+def _run(desk: Any, name: str) -> dict[str, Any]:
+    rows = desk.ask("run_list", name=name)
+    if not rows:
+        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
+    found: dict[str, Any] = rows[0]
+    return found
+
+
+def _last_same_load(desk: Any, name: str) -> str:
+    """The last run before this one that was made under the same load."""
+    run = _run(desk, name)
+    rows = desk.ask("last_same_load", run_id=run["run_id"])
+    if not rows:
+        tolerance = desk.ask("threshold")[0]["tolerance"]
+        raise BadInput(
+            name,
+            "of no run before it, on its host, of its level, engine and workload, is it known that the load was the same"
+            f" ({tolerance})",
+        )
+    return str(rows[0]["other"])
+
+
+def _refuse(path: Path) -> None:
+    """Before anything is computed."""
+    if not path.parent.is_dir():
+        raise BadInput(path, "the folder above it does not exist")
+    if path.exists() and not path.is_file():
+        raise BadInput(path, "is not a file")
+
+
+def _write(path: Path, text: str) -> None:
+    """The file whole, or not at all."""
+    half = None
+    try:
+        handle, half = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.resolve().parent)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(half).chmod(0o644)
+        Path(half).replace(path)
+    except OSError as error:
+        raise BadInput(path, f"cannot be written: {error.strerror}") from error
+    finally:
+        if half is not None:
+            Path(half).unlink(missing_ok=True)
