@@ -79,7 +79,7 @@ def write(run: Run, page: str) -> str:
             "p50 step",
         ],
         lines,
-        caption=f"Steps by their batch. {run.use}",
+        caption=f"Steps by their batch; {run.use}",
     )
 
 
@@ -96,13 +96,13 @@ def _batches(run: Run) -> tuple[list[Batch], int]:
         )
         ids, durations = (steps.columns[name][kept].astype(np.int64) for name in ("step_id", "duration_ns"))
         untold += int(np.count_nonzero(sizes < 0))
-        for least, most in _spans(np.unique(sizes[sizes >= 0]).tolist()):
+        for least, most in spans(np.unique(sizes[sizes >= 0]).tolist()):
             at = (sizes >= least) & (sizes <= most)
             made.append(Batch(label, least, most, ids[at], durations[at]))
     return made, untold
 
 
-def _spans(sizes: list[int]) -> list[tuple[int, int]]:
+def spans(sizes: list[int]) -> list[tuple[int, int]]:
     """Each size, or where there are many the sizes between two powers of two that are there: least and most."""
     if len(sizes) <= ALONE:
         return [(size, size) for size in sizes]

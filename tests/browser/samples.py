@@ -7,6 +7,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from akvsite.charts import (
     Drawing,
     Footer,
@@ -14,6 +16,7 @@ from akvsite.charts import (
     budget,
     clock,
     distribution,
+    occupancy,
     runs,
     series,
     shift,
@@ -158,6 +161,23 @@ def draw_series(n: int = 640) -> Drawing:
     )
 
 
+def draw_occupancy(n: int = 400) -> Drawing:
+    chance = random.Random(11)
+    times = np.array(sorted(chance.randrange(10**10) for _ in range(n)), dtype=np.int64)
+    waiting = np.array([chance.randrange(9) for _ in range(n)], dtype=np.int64)
+    return occupancy.draw(
+        "How many requests wait, and how many are in the batch?",
+        [
+            occupancy.Count("waiting", times, waiting),
+            occupancy.Count("in the batch", times[::2], np.minimum(waiting[::2] + 4, 8)),
+        ],
+        FOOTER,
+        origin="the first event of the scheduler",
+        last_ns=10**10,
+        axis="requests",
+    )
+
+
 def draw_runs() -> Drawing:
     chance = random.Random(6)
     found = []
@@ -257,6 +277,7 @@ BY_MARK: dict[str, Callable[[], Drawing]] = {
     "budget": draw_budget,
     "clock": draw_clock,
     "distribution": draw_distribution,
+    "occupancy": draw_occupancy,
     "series": draw_series,
     "runs": draw_runs,
     "shift": draw_shift,
