@@ -26,7 +26,7 @@ from akvsite import controls, estimators, ingest, ledger, listings, output, page
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
 from akvsite.listings import Column, Listing
-from akvsite.pages import Page, Record, _held
+from akvsite.pages import Page, Record, _held, _listed
 from akvsite.pages._html import number_of
 from akvsite.pages._run import ADDS
 from akvsite.store import Store
@@ -34,6 +34,8 @@ from akvsite.store import Store
 SOURCE = "site_src"
 #: Kinds of pages whose charts can be cited.
 CITED_PAGES = ("runs", "experiments", "comparisons")
+#: Folders whose pages have the names of runs.
+PAGES_OF_A_RUN = ("runs", "tokens", "steps", "calls", "experiments")
 #: Names the files that a build wrote, so that the next one can take away those that it does not write again.
 WRITTEN = ".generated"
 
@@ -113,8 +115,18 @@ class SiteDesk:
             self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
         cite = name if page.partition("/")[0] in CITED_PAGES else ""
         return embed.figure(
-            drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite
-        )
+            drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite,
+            rows=self._behind(page, question, root),
+        )  # fmt: skip
+
+    def _behind(self, page: str, question: str, root: str) -> str:
+        """Where the rows of a chart are; empty on a page that is of no one run."""
+        folder, _, run = page.partition("/")
+        return _listed.behind(run, question, root) if folder in PAGES_OF_A_RUN and run in self._runs else ""
+
+    @cached_property
+    def _runs(self) -> frozenset[str]:
+        return frozenset(row["name"] for row in self.ask("run_list"))
 
     def listing(
         self, address: str, question: str, columns: Sequence[Column], /, *, order: str, **where: object

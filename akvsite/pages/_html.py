@@ -27,12 +27,16 @@ def text(value: object) -> str:
 
 def code(value: object, limit: int = 0) -> str:
     """A name, in the font of code; cut in the middle beyond ``limit`` characters, whole in its tooltip."""
+    return _named("code", value, limit)
+
+
+def _named(tag: str, value: object, limit: int) -> str:
     line = " ".join(visible(value).split())
     if limit and len(line) > limit:
         head = limit * 2 // 3
         short = f"{line[:head]}…{line[-(limit - head - 1) :]}"
-        return f'<code title="{html.escape(line[:2000])}">{text(short)}</code>'
-    return f"<code>{text(line)}</code>"
+        return f'<{tag} title="{html.escape(line[:2000])}">{text(short)}</{tag}>'
+    return f"<{tag}>{text(line)}</{tag}>"
 
 
 def prose(value: str) -> str:
@@ -65,6 +69,11 @@ def link(label: object, address: str) -> str:
     return f'<a href="{html.escape(address)}">{text(label)}</a>'
 
 
+def linked(shown: str, address: str) -> str:
+    """HTML that leads to an address."""
+    return f'<a href="{html.escape(address)}">{shown}</a>'
+
+
 def quote(value: object) -> str:
     """What a person wrote, marked as theirs."""
     return f"<q>{text(value)}</q>"
@@ -78,10 +87,9 @@ class Cell:
     sort: float | int | str | None = None
 
 
-def captured(value: object) -> Cell:
-    """What a capture says, in its own words."""
-    line = " ".join(visible(value).split())
-    return Cell(f"<samp>{text(line)}</samp>", line)
+def captured(value: object, limit: int = 0) -> Cell:
+    """What a capture says, in its own words; cut in the middle beyond ``limit`` characters, whole in its tooltip."""
+    return Cell(_named("samp", value, limit), " ".join(visible(value).split()))
 
 
 def counted(number: int | float | None, unit: str = "") -> Cell:

@@ -6,9 +6,11 @@ chosen: ``#of=calls&step=12&name=urEnqueueKernelLaunch``. Times in a listing cou
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
+from akvsite.errors import visible
 from akvsite.listings import Column, Ids
 from akvsite.pages import Desk
 from akvsite.pages._run import Run
@@ -46,12 +48,31 @@ LISTINGS: tuple[Listed, ...] = (
     Listed("waits", "Events that calls waited for", "row_wait", "call_id,wait_id", "edge", refers=(("call_id", "calls"), ("maker_id", "calls"))),
     Listed("intervals", "Device records", "row_interval", "process_id,start_ns,own_start_ns,interval_id", "device",
            ("kind", "queue", "device", "name", "made_by"), (("call_id", "calls"), _STEP)),
+    Listed("trials", "Timed trials", "row_trial", "trial_id", "", ("arm", "treatment", "repeat")),
+    Listed("memory", "Memory samples", "row_memory", "process_id,at_ns,sample_id", "", ("process_id",)),
+    Listed("allocations", "What an allocator reported", "row_allocation", "process_id,at_ns,allocation_id", "", ("action", "device", "stream")),
     Listed("gaps", "Gaps between the device records of a queue", "row_gap", "process_id,start_ns,own_start_ns,interval_id", "device",
            refers=(("interval_id", "intervals"), _STEP), pairs=True),
     Listed("budget", "Where the host's time in a step went", "step_budget", "step_id,region", "host", refers=(_STEP,), pairs=True),
     Listed("device_time", "Time that kernels and copies of a step cover", "step_device", "step_id,process_id,device,clock", "device",
            refers=(_STEP,), pairs=True),
 )  # fmt: skip
+
+#: Of which rows the numbers of a question are made, where they are of one run: the listing, and what its rows must have.
+_BEHIND: dict[str, tuple[str, dict[str, str]]] = {
+    **dict.fromkeys(("step_time", "step_pair", "step_source", "token_step"), ("steps", {})),
+    **dict.fromkeys(("step_budget", "host_interval", "operator_device_time"), ("regions", {})),
+    **dict.fromkeys(("request_time", "token_stream"), ("requests", {})),
+    **dict.fromkeys(("call_time", "call_cost", "runtime_call", "launch_delay", "handle_call", "open_call"), ("calls", {})),
+    **dict.fromkeys(("host_wait", "wait_cost"), ("calls", {"kind": "wait"})),
+    **dict.fromkeys(("interval", "device_time", "kernel_time", "device_delay", "device_gap", "clock_band"), ("intervals", {})),
+    **dict.fromkeys(("trial_time", "overlap_run", "looking_run", "loop_segment"), ("trials", {})),
+    **dict.fromkeys(("memory_time", "loop_memory"), ("memory", {})),
+    **dict.fromkeys(("memory_held", "memory_history"), ("allocations", {})),
+    "layer_time": ("regions", {"category": "layer"}),
+    "phase_time": ("phases", {}),
+    "request_events": ("events", {}),
+}  # fmt: skip
 
 BY_NAME = {listed.name: listed for listed in LISTINGS}
 #: Times of the device's own clock, which have an origin of their own.
@@ -89,6 +110,30 @@ def _is_time(name: str) -> bool:
 def rows_link(run: str, listing: str, root: str, **chosen: object) -> str:
     """The address of rows of a run, as seen from a page whose way to the site's root is ``root``."""
     return f"{root}rows/{quote(run)}.html#{urlencode({'of': listing, **chosen})}"
+
+
+def exactly(value: object) -> str:
+    """What an address says of a column whose rows must have this value; None where it is not known."""
+    if value is None:
+        return "!"
+    said = visible(value)
+    return f"={said}" if _SIGN.match(said) else said
+
+
+#: Such a value would be read as what stands before an address's own signs: a part of a text, a range.
+_SIGN = re.compile(r"[=~!]|(-?\d*)\.\.(-?\d*)$|$")
+
+
+def named(run: str, listing: str, root: str, column: str, name: str, /, **chosen: object) -> str:
+    """The address of rows that have this name in a column. Of a very long one, a part is enough to find it."""
+    short = f"~{visible(name)[:300]}" if len(name) > 400 else exactly(name)
+    return rows_link(run, listing, root, **{column: short, **chosen})
+
+
+def behind(run: str, question: str, root: str) -> str:
+    """The address of the rows that numbers of a question are made from."""
+    listing, chosen = _BEHIND.get(question, ("tokens" if question.startswith("token_") else "", {}))
+    return rows_link(run, listing, root, **chosen) if listing else f"{root}rows/{quote(run)}.html"
 
 
 #: The pages of a run that follow its tokens, steps and calls: folder, title, and the count without which there is none.

@@ -49,7 +49,9 @@ def _page(run: Run) -> str:
                 level=run.level,
                 use=run.use,
                 stamps=run.withdrawn,
-                **_choices(run, rows),
+                kinds=_kinds(run, rows),
+                same=_same(rows),
+                absent={n: _none(BY_NAME[n]) for n in rows if not rows[n]},
             ),
             table(["rows", "how many"], found),
             items(missing) if missing else "",
@@ -58,8 +60,8 @@ def _page(run: Run) -> str:
     )
 
 
-def _choices(run: Run, rows: dict[str, int]) -> dict[str, object]:
-    """What the script is told of the listings: those with rows, what each is chosen by and refers to, and where its page is."""
+def _kinds(run: Run, rows: dict[str, int]) -> list[dict[str, object]]:
+    """What the script is told of each listing with rows: what it is chosen by and refers to, and where its page is."""
     pages = {folder: f"../{folder}/{run.name}.html" for folder, _, count in READERS if run.listed[count]}
     keys = {"tokens": ("tokens", "token", "The life of this token"), "steps": ("steps", "step", "The profile of this step"),
             "calls": ("calls", "call", "What is associated with this call")}  # fmt: skip
@@ -81,12 +83,16 @@ def _choices(run: Run, rows: dict[str, int]) -> dict[str, object]:
         if folder in pages:
             about |= {"page": pages[folder], "key": key, "about": what}
         told.append(about)
-    same = [
+    return told
+
+
+def _same(rows: dict[str, int]) -> list[dict[str, object]]:
+    """The listings that tell which rows of another are one thing on record twice."""
+    return [
         {"name": listed.name, "of": listed.refers[0][1], "columns": [name for name, _ in listed.refers], "title": listed.title}
         for listed in LISTINGS
         if listed.pairs and rows[listed.name]
     ]  # fmt: skip
-    return {"kinds": told, "same": same, "absent": {n: _none(BY_NAME[n]) for n in rows if not rows[n]}}
 
 
 def _none(listed: Listed) -> str:

@@ -8,7 +8,8 @@ from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.estimate import Estimate, written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, code, counted, estimated, number_of, table, text
+from akvsite.pages._html import Cell, code, counted, estimated, linked, number_of, table, text
+from akvsite.pages._listed import named
 from akvsite.pages._run import Run
 
 TITLE = "Runtime calls"
@@ -70,7 +71,7 @@ def _source(run: Run, source: str, every: list[Record], suffix: str) -> str:
         ["call", "kind", "calls", "never returned", "host time, sum", "p50", "p99", "longest", "calls with device records", "device records", "their durations, sum"],
         [
             [
-                Cell(code(r["name"], 60), r["name"]), r["kind"], counted(r["calls"]), counted(r["open_calls"]), _total(r["host_ns"]),
+                _called(run, r, source=r["source"]), r["kind"], counted(r["calls"]), counted(r["open_calls"]), _total(r["host_ns"]),
                 *_written(numbers.get(r["name"])), _total(r["longest_ns"]),
                 Cell(text(f"{r['calls_linked']:,} of {r['calls']:,}"), r["calls_linked"]), counted(r["intervals"]),
                 _total(r["device_ns"]),
@@ -81,6 +82,19 @@ def _source(run: Run, source: str, every: list[Record], suffix: str) -> str:
     )  # fmt: skip
     about = f"{_ABOUT.get(source, 'As the capture has them')}. That two records belong together does not say that one waited for the other."
     return f"\n{text(about)}\n\n" + run.desk.figure(run.page, f"calls{suffix}", chart, "call_time") + whole
+
+
+def _called(run: Run, row: Record, **chosen: object) -> Cell:
+    """The name of a call, which leads to its rows."""
+    return Cell(
+        linked(code(row["name"], 60), named(run.name, "calls", "../", "name", row["name"], **chosen)),
+        row["name"],
+    )
+
+
+def _ran(run: Run, kernel: str) -> Cell:
+    address = named(run.name, "calls", "../", "ran", kernel)
+    return Cell(linked(code(kernel, 90), address), kernel[:200])
 
 
 def _numbers(run: Run, row: Record) -> dict[str, Estimate]:
@@ -110,7 +124,7 @@ def _kernels(run: Run) -> str:
         ["kernel", "launches", "host time inside them, sum", "with device records"],
         [
             [
-                Cell(code(r["kernel"], 90), r["kernel"][:200]), counted(r["calls"]), _total(r["host_ns"]),
+                _ran(run, r["kernel"]), counted(r["calls"]), _total(r["host_ns"]),
                 Cell(text(f"{r['linked']:,} of {r['calls']:,}"), r["linked"]),
             ]
             for r in rows[:LISTED]
@@ -128,7 +142,7 @@ def _longest(run: Run) -> str:
         ["call", "kind", "thread", "time inside it", *(["recorded by"] if several else [])],
         [
             [
-                Cell(code(r["name"], 60), r["name"]), r["kind"], r["thread"] or "unknown", _total(r["duration_ns"]),
+                _called(run, r, duration_ns=r["duration_ns"]), r["kind"], r["thread"] or "unknown", _total(r["duration_ns"]),
                 *([r["source"]] if several else []),
             ]
             for r in rows
@@ -149,7 +163,7 @@ def _never_returned(run: Run) -> str:
         ["call", "kind", "process", "thread", "queue", "open for at least"],
         [
             [
-                Cell(code(r["name"], 60), r["name"]), r["kind"], f"pid {r['pid']}", r["thread"] or "unknown",
+                _called(run, r, open=1), r["kind"], f"pid {r['pid']}", r["thread"] or "unknown",
                 r["queue"] or "none named", _total(r["open_ns"]),
             ]
             for r in rows

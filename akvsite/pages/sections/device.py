@@ -11,7 +11,8 @@ from akvsite import estimators
 from akvsite.charts import bands, distribution
 from akvsite.estimate import written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, code, counted, table, text
+from akvsite.pages._html import Cell, code, counted, linked, table, text
+from akvsite.pages._listed import named
 from akvsite.pages._run import Run, counter_of, grouped
 
 TITLE = "Device"
@@ -208,7 +209,7 @@ def _kernels(run: Run) -> str:
     full = table(
         ["kind", "name", "records", "sum of durations", "with a call", "bytes"],
         [
-            [r["kind"] + _clock(r), Cell(code(r["name"], 90), r["name"][:200]), counted(r["intervals"]), _total(r["sum_ns"]),
+            [r["kind"] + _clock(r), _records_of(run, r), counted(r["intervals"]), _total(r["sum_ns"]),
              Cell(text(f"{r['linked']:,} of {r['intervals']:,}"), r["linked"]),
              _bytes(r)]
             for r in listed
@@ -218,6 +219,12 @@ def _kernels(run: Run) -> str:
     return (
         "\n### Kernels, copies and fills\n" + run.desk.figure(run.page, "kernels", chart, "interval") + full
     )
+
+
+def _records_of(run: Run, row: Record) -> Cell:
+    """The name of a kernel or a copy, which leads to its rows."""
+    address = named(run.name, "intervals", "../", "name", row["name"], kind=row["kind"])
+    return Cell(linked(code(row["name"], 90), address), row["name"][:200])
 
 
 def _delay(run: Run) -> str:
