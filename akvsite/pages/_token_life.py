@@ -105,7 +105,6 @@ def lives_of(run: Run) -> Lives:
     parts = run.desk.columns("token_life_segment", run_id=run.id)
     ids = tokens["token_id"]
     by_id = np.argsort(ids, kind="stable")
-    has = np.array([ends is not None for ends in tokens["ends"].tolist()], dtype=bool)
     owner = by_id[np.searchsorted(ids, parts["token_id"], sorter=by_id)] if len(ids) else parts["token_id"]
     return Lives(
         request=tokens["request"],
@@ -113,7 +112,7 @@ def lives_of(run: Run) -> Lives:
         step=tokens["step"].astype(object),
         kind=tokens["kind"].astype(object),
         warm_up=tokens["warm_up"] == 1,
-        has=has,
+        has=_known(tokens["ends"]),
         on_two_clocks=np.isin(tokens["begins"], ON_DEVICE) != np.isin(tokens["ends"], ON_DEVICE),
         # What the segments add up to is the life: each ends where the next begins.
         life=_sums(owner, parts["duration_ns"], len(ids)),
@@ -126,8 +125,13 @@ def lives_of(run: Run) -> Lives:
     )
 
 
+def _known(values: npt.NDArray[np.generic]) -> Mask:
+    """Which of them are not NULL: what is unknown is None among texts, and NaN among numbers."""
+    return np.array([v is not None and v == v for v in values.tolist()], dtype=bool)
+
+
 def _numbered(process: Ints, step: npt.NDArray[np.generic]) -> Ints:
-    known = np.array([s is not None and s == s for s in step.tolist()], dtype=bool)
+    known = _known(step)
     made = np.full(len(process), -1, dtype=np.int64)
     if known.any():
         keys = np.stack([process[known], step[known].astype(np.int64)])

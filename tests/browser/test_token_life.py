@@ -1,0 +1,220 @@
+"""One token on its page, in a real Chromium, from disk: its life, what is linked with it, how it is chosen and looked into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import checks
+import pytest
+import reader_site
+from axe_playwright_python.sync_playwright import Axe
+from bundles import call, interval, write_capture
+from playwright.sync_api import Page, expect
+
+from akvsite.pages import rows, tokens
+
+HOSTILE = "<img src=x onerror=\"document.title='hit'\"> r"
+MS = 1_000_000
+
+
+def token(request: str, number: int, step: int | None, at: int, **more: int | None) -> dict[str, object]:
+    """Milestones 1 ms apart from ``at`` on, in ms; those of the device are known to within 50 us."""
+    names = (
+        "scheduled",
+        "launched",
+        "device_first",
+        "device_last",
+        "sampled",
+        "copied",
+        "detokenised",
+        "sent",
+        "client",
+    )
+    stamps = {f"{name}_ns": (at + n) * MS for n, name in enumerate(names)}
+    row = {
+        "request": request,
+        "number": number,
+        "tokens": 1,
+        "step": step,
+        "arrived_ns": 5 * MS,
+        "device_bound_ns": 50_000,
+    }
+    return {**row, **stamps, **more}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
+    """Two captures: ``whole`` has every level, ``client`` nothing but the times of a client."""
+    folder = tmp_path_factory.mktemp("life")
+    drawn = [{"name": f"step.{n}", "start_ns": 10 * n * MS, "end_ns": (10 * n + 9) * MS, "number": n, "kind": "decode", "source": "probe", "warm_up": 0} for n in range(1, 4)]  # fmt: skip
+    captures = folder / "captures"
+    write_capture(
+        captures / "whole",
+        {
+            "step": drawn,
+            "token": [
+                token("r1", 0, 1, 10),
+                token("r1", 1, 2, 20, device_first_ns=None, device_last_ns=None, device_bound_ns=None),
+                # It was seen by its client before it was sent.
+                token("r1", 2, 3, 30, sent_ns=38 * MS, client_ns=37_500_000),
+                token("r2", 0, 2, 20, arrived_ns=19 * MS),
+                token(HOSTILE, 0, 3, 30, arrived_ns=None, scheduled_ns=None),
+            ],
+            "request_event": [{"request": "r1", "event": "preempted", "at_ns": 25 * MS, "step": 2}],
+            "level1_runner": [{"name": "launch", "start_ns": 11 * MS, "end_ns": 12 * MS, "thread": "7"}],
+            "level4_edge": [call(11 * MS, 11_500_000, 1), call(12 * MS, 12_100_000, 2, "cudaMemcpyAsync")],
+            "level3_device": [interval(12 * MS, 13 * MS, 1)],
+        },
+        level="edge",
+    )
+    chunk = {"request": "r1", "number": 0, "client_ns": 9 * MS}
+    write_capture(captures / "client", {"token": [chunk]})
+    return reader_site.built(folder, captures, (rows, tokens), bundle)
+
+
+def opened(page: Page, made: Path, choice: str = "", run: str = "whole") -> Page:
+    page.goto(f"{(made / 'tokens' / run).as_uri()}.html{choice}")
+    page.wait_for_selector("[data-akv-reader-ready=yes]")
+    return page
+
+
+def segments(page: Page) -> dict[str, list[str]]:
+    lines: list[list[str]] = page.evaluate(
+        """() => [...document.querySelectorAll('.akv-life-words table')[0].tBodies[0].rows]
+            .map(row => [...row.cells].map(cell => cell.textContent))"""
+    )
+    return {line[0]: line[1:] for line in lines}
+
+
+def notes(page: Page) -> str:
+    return " ".join(page.locator(".akv-life-words li").all_inner_texts())
+
+
+def test_a_life_is_its_segments_and_each_end_has_its_bound(page: Page, made: Path) -> None:
+    watch = checks.Watch(page, made.as_uri())
+    opened(page, made, "#request=r1&number=0")
+    found = segments(page)
+    assert found["waiting for its first step"][2] == "5,000,000 ns"
+    assert found["until the device begins"][4] == "as read, ±50 us"
+    assert found["device work of its step"][4] == "±50 us, ±50 us"
+    assert found["unknown inside, in all"][2] == "none"
+    lengths = [int(line[2].replace(",", "").split()[0]) for name, line in found.items() if line[0]]
+    assert sum(lengths) == 13 * MS and found["the life"][2] == "13,000,000 ns"
+    assert "It lived 13 ms, from arrived to seen by the client" in page.locator(".akv-life-said").inner_text()
+    watch.assert_clean()
+
+
+def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) -> None:
+    opened(page, made, "#request=r1&number=1")
+    found = segments(page)
+    name = "unknown: launched to sampled (no first device work, no last device work on record; level device would tell)"
+    assert found[name][2:4] == ["3,000,000 ns", "37.50 %"]
+    assert found["unknown inside, in all"][2] == "3,000,000 ns"
+    assert page.locator(".akv-lanes-hollow").count() == 1
+    # A later token begins at its step; what lay before is no part of its life.
+    assert found["the life"][2] == "8,000,000 ns"
+    assert "The life of the token before had ended 2 ms earlier" in notes(page)
+    assert "Its step made 2 tokens" in notes(page)
+
+
+def test_what_is_out_of_order_keeps_its_sign(page: Page, made: Path) -> None:
+    opened(page, made, "#request=r1&number=2")
+    found = segments(page)
+    assert found["until seen by the client, out of order"][2] == "-500,000 ns"
+    assert found["the life"][2] == "7,500,000 ns"
+    assert page.locator(".akv-lanes-odd").count() == 1
+
+
+def test_calls_and_device_records_of_the_step_are_linked_and_the_rest_is_said(page: Page, made: Path) -> None:
+    opened(page, made, "#token=0")
+    titles = page.locator(".akv-lanes-one").evaluate_all(
+        "all => all.map(one => one.getAttribute('aria-label'))"
+    )
+    assert any("cudaLaunchKernel (launch, 1 device records): 500 us" in title for title in titles)
+    assert any("kernel gemm: 1 ms, associated by correlation id; its ends bound unknown" in t for t in titles)
+    assert page.locator(".akv-lanes-link").count() == 1
+    text = page.locator(".akv-lanes").text_content() or ""
+    assert "associated with it by the step alone" in text and "level edge" in text
+    opened(page, made, "#request=r1&number=1")
+    page.wait_for_function("document.querySelector('.akv-lanes').textContent.includes('token 1 of')")
+    assert "No runtime calls are linked with its step, out of 2 of the run" in notes(page)
+    assert "preempted" in page.locator(".akv-life-words table").nth(1).inner_text()
+    links = page.locator(".akv-life-words .akv-links a").evaluate_all(
+        "all => all.map(one => one.getAttribute('href'))"
+    )
+    assert {
+        "../steps/whole.html#step=1",
+        "../calls/whole.html#step=1",
+        "../rows/whole.html#of=tokens&step_id=1",
+    } <= set(links)
+
+
+def test_the_keyboard_reaches_tokens_and_bars(page: Page, made: Path) -> None:
+    opened(page, made, "#request=r1&number=0")
+    page.get_by_role("button", name="next token").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash === '#token=1'")
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
+    page.locator(".akv-lanes-one[tabindex='0']").focus()
+    said = page.locator(".akv-lanes-said")
+    page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text("until launched: 1 ms")
+    page.keyboard.press("ArrowDown")
+    expect(said).to_contain_text("step.2")
+    ticks = page.locator(".akv-lanes-tick").all_inner_texts()
+    page.keyboard.press("+")
+    assert page.locator(".akv-lanes-tick").all_inner_texts() != ticks
+    # Its bar is still the one that is looked at.
+    assert "step.2" in (page.evaluate("document.activeElement.getAttribute('aria-label')") or "")
+    # A bar of another token leads to it.
+    page.keyboard.press("0")
+    page.locator(".akv-lanes-one[role=button]").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("request r2")
+    page.go_back()
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
+
+
+def test_a_token_is_asked_for_by_name_and_one_that_is_not_there_is_said(page: Page, made: Path) -> None:
+    opened(page, made)
+    assert "this is the longest life of the run" in page.locator(".akv-life-words").inner_text()
+    page.get_by_label("request", exact=True).fill(HOSTILE)
+    page.get_by_label("token (from 0)").fill("0")
+    page.get_by_role("button", name="show").click()
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("of request <img")
+    assert "The arrival of its request is not on record" in notes(page)
+    assert page.title() != "hit"
+    page.get_by_label("token (from 0)").fill("9")
+    page.get_by_role("button", name="show").click()
+    expect(page.locator(".akv-life-said")).to_contain_text("There is no token 9 of request <img")
+    assert page.locator(".akv-lanes").count() == 0
+
+
+def test_a_run_of_its_client_alone_says_what_is_not_known(page: Page, made: Path) -> None:
+    opened(page, made, run="client")
+    assert "Fewer than two of its milestones are on record" in page.locator(".akv-life-said").inner_text()
+    assert "What happened to a token inside the engine is not known" in page.locator("main").inner_text()
+    assert "Which step made it is not on record" in notes(page)
+    assert "Which runtime calls lay in its step is not known" in notes(page)
+
+
+def test_the_longest_lives_lead_to_their_tokens(page: Page, made: Path) -> None:
+    opened(page, made)
+    page.get_by_role("link", name="r1, token 1", exact=True).click()
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "slate"), (390, "default")])
+def test_readable_in_light_and_dark_wide_and_narrow(page: Page, made: Path, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, made, "#request=r1&number=1")
+    checks.use_scheme(page, scheme)
+    checks.assert_no_overflow(page)
+    found = Axe().run(page, context=".akv-reader")
+    assert not found.response["violations"], found.generate_report()
+    over = page.evaluate(
+        """() => [...document.querySelectorAll('.akv-lanes text')].filter(t =>
+            t.getBoundingClientRect().right > document.querySelector('.akv-lanes').getBoundingClientRect().right + 1)
+            .map(t => t.textContent)"""
+    )
+    assert not over
