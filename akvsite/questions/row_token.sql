@@ -9,7 +9,7 @@
 -- @number           place in the request's output, from 0
 -- @tokens           tokens in this piece; NULL where a chunk may hold several
 -- @step             number of the step that made it
--- @step_id          that step, where it is on record
+-- @step_id          that step, where it is on record; NULL where its number was given more than once
 -- @arrived_ns       its request reached the engine, ns
 -- @scheduled_ns     its step was scheduled, ns
 -- @launched_ns      its step was launched, ns
@@ -22,7 +22,7 @@
 -- @client_ns        seen by the client, ns
 -- @device_bound_ns  half-width of the clock's bound of its device milestones, ns; NULL where it is not known
 SELECT t.run_id, t.id AS token_id, t.process_id, t.request, t.number, t.tokens, t.step,
-       (SELECT min(s.id) FROM step s
+       (SELECT CASE WHEN count(*) = count(DISTINCT s.source) THEN min(s.id) END FROM step s
         WHERE s.run_id = t.run_id AND s.process_id = t.process_id AND s.number = t.step AND s.nested = 0) AS step_id,
        t.arrived_ns, t.scheduled_ns, t.launched_ns, t.device_first_ns, t.device_last_ns, t.sampled_ns, t.copied_ns, t.detokenised_ns,
        t.sent_ns, t.client_ns, t.device_bound_ns

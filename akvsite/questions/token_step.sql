@@ -19,6 +19,8 @@ SELECT DISTINCT p.run_id, p.process_id, p.step, s.kind, coalesce(s.warm_up, 0) A
        CASE WHEN count(p.bound_ns) OVER of_step = count(*) OVER of_step THEN max(p.bound_ns) OVER of_step END AS bound_ns,
        CAST(round(avg(p.duration_ns) OVER of_step) AS INTEGER) AS mean_ns
 FROM _token_pair p
-LEFT JOIN step s ON s.run_id = p.run_id AND s.process_id = p.process_id AND s.number = p.step AND s.nested = 0
+-- one step stands for its number: two tools may have drawn it, and no token counts twice for that
+LEFT JOIN step s ON s.id = (SELECT min(o.id) FROM step o
+                            WHERE o.run_id = p.run_id AND o.process_id = p.process_id AND o.number = p.step AND o.nested = 0)
 WHERE p.step IS NOT NULL
 WINDOW of_step AS (PARTITION BY p.run_id, p.process_id, p.step, p.milestone, p.next)
