@@ -6,7 +6,7 @@ sample, and bands within a run are not carried over. Otherwise each side has its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -123,6 +123,10 @@ class Measured:
     blind: str = ""
     #: What its numbers are of, in words.
     of: str = ""
+    #: What was seen of the device records that they come from.
+    seen: str = ""
+    #: For each name, the columns of its listing by which its rows are found.
+    chosen: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,8 @@ class Line:
     ratio: Estimate
     #: What is known of it where the runs of one side alone have it on record.
     state: str = ""
+    #: By which columns of the part's listing its rows are found.
+    chosen: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def size(self) -> float:
@@ -151,6 +157,10 @@ class Part:
     title: str
     #: The question that its numbers come from.
     question: str
+    #: What a chart of it asks.
+    asks: str = ""
+    #: The listing in which its rows stand.
+    listing: str = ""
     lines: tuple[Line, ...] = ()
     #: Why the part is not there; or nothing.
     absent: str = ""
@@ -158,6 +168,8 @@ class Part:
     refusal: str = ""
     #: What each side's numbers are of.
     notes: tuple[str, ...] = ()
+    #: What was seen of the device records that its numbers come from, by side; or nothing.
+    seen: str = ""
     #: By how much the same thing differs from itself on the host, or why that is not known for these numbers.
     noise: str = ""
 
@@ -184,8 +196,21 @@ def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) ->
     keys = dict.fromkeys(key for _, _, m in runs for key in m.numbers)
     lines = [_line(key, design, measured["A"], measured["B"]) for key in keys]
     lines = [replace(line, a=_used(line.a, design), b=_used(line.b, design)) for line in lines]
-    notes = tuple(dict.fromkeys(f"{side}: {m.of}" for side, _, m in runs if m.of))
-    return replace(part, lines=tuple(_by_size(lines)), refusal=refusal, notes=notes)
+    return replace(
+        part,
+        lines=tuple(_by_size(lines)),
+        refusal=refusal,
+        notes=_by_side([(side, m.of) for side, _, m in runs]),
+        seen="; ".join(_by_side([(side, m.seen) for side, _, m in runs])),
+    )
+
+
+def _by_side(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """What is said of the runs of each side, once where it is the same of all."""
+    found = dict.fromkeys((side, words) for side, words in said if words)
+    if len({words for _, words in found}) == 1 and len(found) > 1:
+        return (f"A and B: {next(iter(found))[1]}",)
+    return tuple(f"{side}: {words}" for side, words in found)
 
 
 def _used(number: Estimate, design: Design) -> Estimate:
@@ -198,7 +223,8 @@ def _line(key: Key, design: Design, a: Sequence[Measured], b: Sequence[Measured]
     unit = next(m.numbers[key].unit for m in (*a, *b) if key in m.numbers)
     minus, over = design.difference(numbers[0], numbers[1], unit)
     first, second = (design.side(side, unit) for side in numbers)
-    return Line(*key, first, second, minus, over, _state(has, numbers))
+    chosen = next((m.chosen[key[0]] for m in (*a, *b) if key[0] in m.chosen), {})
+    return Line(*key, first, second, minus, over, _state(has, numbers), chosen)
 
 
 def _state(has: Sequence[bool], numbers: Sequence[Sequence[Estimate]]) -> str:

@@ -22,13 +22,83 @@ def _each(measure: Callable[[Subject], Measured]) -> Measure:
 
 #: Each part, how it is measured, and whether it is structure whatever the runs may be used for.
 _PARTS: tuple[tuple[Part, Measure, bool], ...] = (
-    (Part("regions", "Regions of the step budget", "step_budget"), _each(regions), False),
-    (Part("layers", "Layer windows", "layer_time"), _each(layers), False),
-    (Part("phases", "Runner phases", "phase_time"), _each(phases), False),
-    (Part("kernels", "Kernels, copies and fills", "step_record"), records, True),
-    (Part("calls", "Runtime calls", "step_call"), calls, True),
-    (Part("tokens", "Between milestones of a token", "token_step"), _each(tokens), False),
-    (Part("requests", "TTFT and TPOT", "request_time"), _each(requests), False),
+    (
+        Part(
+            "regions",
+            "Regions of the step budget",
+            "step_budget",
+            "Where does the host's time in a mean step go, on each side?",
+            "regions",
+        ),
+        _each(regions),
+        False,
+    ),
+    (
+        Part(
+            "layers",
+            "Layer windows",
+            "layer_time",
+            "How long is each layer's window on the host, on each side?",
+            "regions",
+        ),
+        _each(layers),
+        False,
+    ),
+    (
+        Part(
+            "phases",
+            "Runner phases",
+            "phase_time",
+            "How is a mean step's time spread over the runner's phases, on each side?",
+            "phases",
+        ),
+        _each(phases),
+        False,
+    ),
+    (
+        Part(
+            "kernels",
+            "Kernels, copies and fills",
+            "step_record",
+            "How much device time do the records of each name take, on each side?",
+            "intervals",
+        ),
+        records,
+        True,
+    ),
+    (
+        Part(
+            "calls",
+            "Runtime calls",
+            "step_call",
+            "How long is the host inside the calls of each name, on each side?",
+            "calls",
+        ),
+        calls,
+        True,
+    ),
+    (
+        Part(
+            "tokens",
+            "Between milestones of a token",
+            "token_step",
+            "How long is it from each milestone of a token to its next, on each side?",
+            "tokens",
+        ),
+        _each(tokens),
+        False,
+    ),
+    (
+        Part(
+            "requests",
+            "TTFT and TPOT",
+            "request_time",
+            "How long do requests wait for their first and for each further token, on each side?",
+            "requests",
+        ),
+        _each(requests),
+        False,
+    ),
 )
 
 

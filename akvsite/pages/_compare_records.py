@@ -86,7 +86,7 @@ def _with_sight(subject: Subject, found: Measured) -> Measured:
     if not seen or found.lacks:
         return found
     numbers = {key: replace(number, seen=seen) for key, number in found.numbers.items()}
-    return replace(found, numbers=numbers, of=f"{found.of}; seen in the whole run: {seen}")
+    return replace(found, numbers=numbers, seen=seen)
 
 
 def _records_of(subject: Subject) -> Rows | Measured:
@@ -169,7 +169,11 @@ def _measured(
 
     inside, whole = rows.share()
     of = f"{inside:,} of {whole:,} {what} in {of_steps(rows.steps)}" if a_step else f"{whole:,} {what}"
-    return Measured(numbers, none, blind=blind, of=of)
+    chosen = {
+        named.label(with_tool): {"name": named.name, **({"kind": named.kind} if named.kind else {})}
+        for named in rows.named
+    }
+    return Measured(numbers, none, blind=blind, of=of, chosen=chosen)
 
 
 def _sum(ns: int, n: int) -> Estimate:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from akvsite.charts import ESTIMATE_COLUMNS, embed, estimate_cells
+from akvsite.charts import ESTIMATE_COLUMNS, bands, embed, estimate_cells
 from akvsite.estimate import Estimate
 from akvsite.pages._compare import Compared
 from akvsite.pages._compare_form import Line, Part
+from akvsite.pages._compare_parts import OF_STEPS_ALONE
 from akvsite.pages._compare_steps import REMAINDER
-from akvsite.pages._html import Cell, code, estimated, items, link, number_of, table, text
+from akvsite.pages._html import Cell, captured, estimated, items, link, number_of, table, text
+from akvsite.pages._listed import rows_link
 
 #: Lines of a part on a page at first, and names that one side alone has: the rest is in the CSV file.
 FIRST = 16
 FIRST_OF_ONE_SIDE = 12
+#: Names in the chart of a part.
+DRAWN = 8
 NUMBERS = ("A", "B", "B minus A", "B over A")
 COLUMNS = (
     "part", "name", "statistic", "state",
@@ -71,18 +76,36 @@ def first(part: Part, most: int = FIRST) -> list[Line]:
     return [line for line in part.lines if line.name in taken or line.name == REMAINDER]
 
 
-def sections(found: Compared, address: str) -> str:
+def drawn(part: Part, names: Mapping[str, str]) -> tuple[list[bands.Row], str]:
+    """Both sides of what takes longest, a time a name, and which time that is; ``names`` are those of the two sides.
+
+    What was seen is told of the part, side by side, and not of each number again.
+    """
+    times: dict[str, Line] = {}
+    for line in part.lines:
+        if line.a.unit == line.b.unit == "ns" and len(times) < DRAWN:
+            times.setdefault(line.name, line)
+    rows = [
+        bands.Row(line.name, replace(number, seen=""), names[side])
+        for line in times.values()
+        for side, number in (("A", line.a), ("B", line.b))
+    ]
+    return rows, next((line.statistic for line in times.values()), "")
+
+
+def sections(found: Compared, address: str, chart: Callable[[Part], str]) -> str:
     """Every part but the steps', as far as it is there; what is not there is named with the level that would tell.
 
-    ``address`` is that of the CSV file, from the page.
+    ``address`` is that of the CSV file, from the page; ``chart`` draws a part.
     """
     formed = [part for part in found.parts if part.name != "steps"]
     whole = sum(len(part.lines) for part in found.parts)
     out = [
         "\n## Part by part\n",
         f"\nEvery number of every part, with its band: {link('CSV file', address)} ({number_of(whole, 'row')}). "
-        "Names with the longest times stand first; a share is of A, whose number is 1.\n",
-        *(_section(part, found, address) for part in formed if not part.absent),
+        "Names with the longest times stand first; a share is of A, whose number is 1. "
+        f"Beside the bands: {text(found.noise)}; {OF_STEPS_ALONE}.\n",
+        *(_section(part, found, address, chart) for part in formed if not part.absent),
     ]
     absent = [f"{text(part.title)}: {text(part.absent)}." for part in formed if part.absent]
     if absent:
@@ -90,48 +113,54 @@ def sections(found: Compared, address: str) -> str:
     return "\n".join(out)
 
 
-def _section(part: Part, found: Compared, address: str) -> str:
+def _section(part: Part, found: Compared, address: str, chart: Callable[[Part], str]) -> str:
     why = part.refusal or found.apart
     shown = first(part)
-    more = len(part.lines) - len(shown)
-    caption = f"{len(shown)} of {number_of(len(part.lines), 'row')}" + (
-        ", the others in the CSV file" if more else ""
-    )
-    one_sided = [line for line in part.lines if line.state]
+    of = f"{len(shown)} of {number_of(len(part.lines), 'row')}"
     return "\n".join(
         [
             f"\n### {text(part.title)}\n",
-            items(text(note) for note in part.notes) if part.notes else "",
+            items(map(text, (*part.notes, *([f"seen: {part.seen}"] if part.seen else [])))),
             f"\nNo difference is formed: {text(why)}.\n" if why else "",
-            f"\nBeside the bands: {text(part.noise)}. {link('SQL', f'../method.html#{part.question}')} · {link('all rows (CSV)', address)}\n",
-            table(_heads(why), [_row(line, why) for line in shown], caption=caption, prose=True),
-            _of_one_side(one_sided, why),
+            chart(part),
+            _table(part, found, shown, f"{of}; noise floor {OF_STEPS_ALONE}"),
+            f'\n<p class="akv-links">{link("all rows (CSV)", address)} · {link("SQL", f"../method.html#{part.question}")}</p>\n',
+            _of_one_side(part, found),
         ]
     )
 
 
-def _heads(why: str) -> list[str]:
-    return ["name", "what", *(NUMBERS[:2] if why else NUMBERS)]
+def _table(part: Part, found: Compared, lines: Sequence[Line], caption: str, *, states: bool = False) -> str:
+    apart = bool(part.refusal or found.apart)
+    with_rows = len(found.runs) == len(NUMBERS[:2])
+    heads = ["name", "what", *(NUMBERS[:2] if apart else NUMBERS)]
+    heads += [*(["on record"] if states else []), *(["rows of"] if with_rows else [])]
+    rows = []
+    for line in lines:
+        numbers = list(numbers_of(line).values())
+        cells: list[Any] = [captured(line.name, 60), line.statistic]
+        cells += map(estimated, numbers[:2] if apart else numbers)
+        cells += [line.state] if states else []
+        cells += [_rows_of(part, found, line)] if with_rows else []
+        rows.append(cells)
+    return table(heads, rows, caption=caption, prose=True)
 
 
-def _row(line: Line, why: str) -> list[Any]:
-    numbers = list(numbers_of(line).values())
-    return [
-        Cell(code(line.name, 60), line.name[:200]),
-        line.statistic,
-        *map(estimated, numbers[:2] if why else numbers),
-    ]
+def _rows_of(part: Part, found: Compared, line: Line) -> Cell:
+    """Links to what the numbers of the two runs are made from."""
+    return Cell(
+        " · ".join(
+            link(run.side, rows_link(run.name, part.listing, "../", **line.chosen)) for run in found.runs
+        )
+    )
 
 
-def _of_one_side(lines: Sequence[Line], why: str) -> str:
+def _of_one_side(part: Part, found: Compared) -> str:
     """Names that one side alone has, with what is known of the other: the longest times first."""
+    lines = [line for line in part.lines if line.state]
     names = dict.fromkeys(line.name for line in lines)
     if not names:
         return ""
     kept = set(list(names)[:FIRST_OF_ONE_SIDE])
-    return table(
-        [*_heads(why), "on record"],
-        [[*_row(line, why), line.state] for line in lines if line.name in kept],
-        caption=f"On one side alone: {len(kept)} of {number_of(len(names), 'name')}",
-        prose=True,
-    )
+    caption = f"On one side alone: {len(kept)} of {number_of(len(names), 'name')}"
+    return _table(part, found, [line for line in lines if line.name in kept], caption, states=True)

@@ -14,8 +14,10 @@ from akvsite.pages._html import number_of
 from akvsite.pages._run import StepGroups, finished, grouped
 from akvsite.pages._step_sums import Steps, by_name, largest, per_step
 
-MEAN, MEDIAN = "mean a step", "p50 of the window"
+MEAN, MEDIAN = "mean time a step", "p50 of the window"
 REMAINDER = "not attributed"
+#: What ``step_budget`` calls all layer windows together.
+LAYERS = "layer windows"
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def _sums(subject: Subject, question: str, name: str, what: str) -> Measured:
     numbers: dict[Key, Estimate] = {
         (REMAINDER if of == estimators.UNATTRIBUTED else of, MEAN): e for of, e in made.items()
     }
-    return Measured(numbers, lambda key: counted(0, "ns"), of=of_steps(steps))
+    chosen = {of: {"name": of} for of in sums if of != LAYERS}
+    return Measured(numbers, lambda key: counted(0, "ns"), of=of_steps(steps), chosen=chosen)
 
 
 def layers(subject: Subject) -> Measured:
@@ -98,4 +101,7 @@ def layers(subject: Subject) -> Measured:
         (f"layer {layer}", MEDIAN): estimators.quantile(values.astype(np.int64), 0.5, unit="ns")
         for layer, values in grouped(columns, "layer", "duration_ns").items()
     }
-    return Measured(numbers, lambda key: unknown(f"no window of {key[0]}", "ns"), of=of_steps(steps))
+    chosen = {f"layer {layer}": {"layer": layer} for layer in np.unique(columns["layer"]).tolist()}
+    return Measured(
+        numbers, lambda key: unknown(f"no window of {key[0]}", "ns"), of=of_steps(steps), chosen=chosen
+    )

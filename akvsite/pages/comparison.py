@@ -10,7 +10,9 @@ from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record, _control
 from akvsite.pages._cited import cited_by
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
-from akvsite.pages._compare_shown import csv_text, sections
+from akvsite.pages._compare_form import Part
+from akvsite.pages._compare_parts import OF_STEPS_ALONE
+from akvsite.pages._compare_shown import csv_text, drawn, sections
 from akvsite.pages._html import (
     Cell,
     captured,
@@ -72,7 +74,7 @@ def _page(desk: Desk, name: str, members: list[Record], found: Compared) -> str:
         f"\nBeside the bands: {text(found.noise)}.\n",
         _numbers(found),
         _charts(desk, page, found, footer),
-        sections(found, f"../{_numbers_at(name)}.csv"),
+        sections(found, f"../{_numbers_at(name)}.csv", lambda part: _part(desk, page, found, footer, part)),
         "\n## Each run\n",
         _runs(found, stamped),
     ]
@@ -141,7 +143,14 @@ class _Footers:
     #: What looking on cost, for the printed line.
     looked: str
 
-    def __call__(self, *, method: str = "", notes: tuple[str, ...] = ()) -> Footer:
+    def __call__(
+        self,
+        *,
+        method: str = "",
+        notes: tuple[str, ...] = (),
+        seen: str = "not from device records",
+        clock: str = "host only",
+    ) -> Footer:
         runs_of = self.found.runs
         levels = sorted({r.listed["level"] for r in runs_of})
         roles = sorted({r.listed["role"] for r in runs_of})
@@ -152,8 +161,8 @@ class _Footers:
             of=f"comparison {self.name}",
             level=f"{' and '.join(levels)}, {' and '.join(roles)} host",
             control=self.looked,
-            seen="not from device records",
-            clock="host only",
+            seen=seen,
+            clock=clock,
             method=method,
             use=self.found.use,
             stamps=(*self.withdrawn, *outputs),
@@ -221,6 +230,28 @@ def _charts(desk: Desk, page: str, found: Compared, footer: _Footers) -> str:
             )
             parts.append(desk.figure(page, "side-by-side", chart, "step_time"))
     return "\n".join(parts)
+
+
+#: What is said of the clocks where device times are in a chart; of the others the host's clock alone.
+_CLOCKS = {
+    "kernels": "device durations as recorded; no host time is in them",
+    "tokens": "host, and device milestones with the bound that stands beside them",
+}
+
+
+def _part(desk: Desk, page: str, found: Compared, footer: _Footers, part: Part) -> str:
+    rows, axis = drawn(part, {"A": f"A: {found.labels[0]}", "B": f"B: {found.labels[1]}"})
+    if not any(row.estimate.value is not None for row in rows):
+        return ""
+    chart = bands.draw(
+        part.asks, rows,
+        footer(
+            notes=(*part.notes, *([part.refusal] if part.refusal else []), f"noise floor {OF_STEPS_ALONE}"),
+            seen=part.seen or "not from device records", clock=_CLOCKS.get(part.name, "host only"),
+        ),
+        axis=axis,
+    )  # fmt: skip
+    return desk.figure(page, part.name, chart, part.question)
 
 
 def _runs(found: Compared, stamped: Stamped) -> str:
