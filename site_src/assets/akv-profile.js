@@ -4,6 +4,7 @@
 
   var SEEN = "seen in an instrumented capture, open until a control";
   var GAPS = 12; // gaps that are listed
+  var PARTS = 16; // parts of a budget that have a line of their own
 
   function element() {
     return window.akvChoice.element.apply(null, arguments);
@@ -17,18 +18,28 @@
     return whole ? ((100 * ns) / whole).toFixed(1) + " %" : "unknown";
   }
 
+  /* Numbers stand under each other. */
+  function numeric(rows, n) {
+    return rows.every(function (cells) {
+      return typeof cells[n] === "string" && /^$|^-?[\d.]+( (ns|us|ms|s|%))?$/.test(cells[n]);
+    });
+  }
+
   function table(caption, heads, rows) {
+    var style = heads.map(function (_, n) {
+      return numeric(rows, n) ? "akv-number" : null;
+    });
     var body = element("tbody");
     rows.forEach(function (cells) {
       var line = element("tr");
-      cells.forEach(function (cell) {
-        line.append(element("td", {}, cell));
+      cells.forEach(function (cell, n) {
+        line.append(element("td", { class: style[n] }, cell));
       });
       body.append(line);
     });
     var head = element("tr");
-    heads.forEach(function (name) {
-      head.append(element("th", { scope: "col" }, name));
+    heads.forEach(function (name, n) {
+      head.append(element("th", { scope: "col", class: style[n] }, name));
     });
     return element(
       "div",
@@ -57,7 +68,7 @@
     data.steps.forEach(function (step) {
       var found = window.akvProfile.budget(data, step);
       if (!found.parts.length) return;
-      var lines = found.parts.map(function (part) {
+      var lines = found.parts.slice(0, PARTS).map(function (part) {
         var chosen = part.region === "layer windows" ? { category: "layer" } : { name: part.region };
         return [
           rows(about, part.region, "regions", Object.assign({ step_id: step.place }, chosen)),
@@ -65,6 +76,13 @@
           share(part.ns, step.duration_ns),
         ];
       });
+      var further = found.parts.slice(PARTS);
+      if (further.length) {
+        var ns = further.reduce(function (sum, part) {
+          return sum + part.ns;
+        }, 0);
+        lines.push([rows(about, further.length + " further parts", "regions", { step_id: step.place }), time(ns), share(ns, step.duration_ns)]);
+      }
       lines.push(["remainder: not attributed", time(found.rest), found.rest === null ? "unknown" : share(found.rest, step.duration_ns)]);
       lines.push(["the step", time(step.duration_ns), ""]);
       made.push(table("Where the host's time went, in the step that " + step.source + " drew", ["part", "time", "share of the step"], lines));
@@ -83,7 +101,17 @@
         .join(", ");
       return [String(one.row.layer), time(one.row.duration_ns), inside || "no region", inside ? time(one.rest) : ""];
     });
-    return [table("Layer windows of the step", ["layer", "window on the host", "regions in it", "in no region"], lines)];
+    var heads = ["layer", "window on the host", "regions in it", "in no region"];
+    var none = found.every(function (one) {
+      return !one.parts.length;
+    });
+    if (none) {
+      heads.length = 2;
+      lines.forEach(function (cells) {
+        cells.length = 2;
+      });
+    }
+    return [table("Layer windows of the step" + (none ? ": no region began in one" : ""), heads, lines)];
   }
 
   function phases(about, data) {
