@@ -29,6 +29,7 @@ _LONGEST = (
     "An order of what is on record, no estimate: one life each. What a segment is long with is associated with it, and no cause. "
     "First tokens have a list of their own, since their lives begin at their request's arrival."
 )
+_PROOF = "To show that a part of it is the cause takes runs that differ in that part alone, each in a fresh process, with capture off; "
 
 
 def write(run: Run, lives: Lives) -> str:
@@ -116,7 +117,7 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
             "mean a token",
             "sum over tokens",
             "share of all lives",
-            "tokens that have it",
+            "tokens",
             "out of order",
         ],
         rows,
@@ -219,7 +220,8 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _longest(run: Run, lives: Lives) -> str:
-    parts = ["\n## Longest lives\n", f"{text(_LONGEST)}\n"]
+    proof = f"{text(_PROOF)}{link('how a claim gets its control', '../discipline.html')}."
+    parts = ["\n## Longest lives\n", f"{text(_LONGEST)} {proof}\n"]
     if lives.warm_up.any():
         parts.append(f"{text('Tokens of steps that are declared as warm-up are not in it.')}\n")
     for title, mask in (("First tokens", lives.number == 0), ("Later tokens", lives.number > 0)):

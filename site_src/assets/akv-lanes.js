@@ -20,9 +20,15 @@
   if (window.akvLanes) return;
 
   var SHORTEST = 10; // ns: nobody looks closer
-  var HELP =
-    "Tab leads into the drawing. There: left and right to the next bar of a lane, up and down to the next lane, plus and minus " +
-    "closer and wider, 0 the whole. With a mouse, drag over a stretch to see it closer.";
+  var KEYS = [
+    ["Tab", "into the drawing, to one bar"],
+    ["← →", "the next bar of its lane"],
+    ["↑ ↓", "the nearest bar of the next lane"],
+    ["+ −", "closer, wider"],
+    ["0", "the whole of it"],
+    ["Enter", "follow the bar, where it leads anywhere"],
+    ["mouse", "drag over a stretch to see it closer, click twice for the whole"],
+  ];
   var shown = new WeakMap(); // box -> what is shown in it
 
   function element() {
@@ -61,7 +67,7 @@
     own.place = element("div", { class: "akv-lanes-place" });
     own.said = element("p", { class: "akv-lanes-said", role: "status" });
     box.textContent = "";
-    box.append(controls(own), own.place, own.said);
+    box.append(controls(own), own.place, own.said, keysOf());
     shown.set(box, own);
     redraw(own);
     own.watch = new ResizeObserver(function () {
@@ -72,7 +78,7 @@
   }
 
   function controls(own) {
-    var made = element("div", { class: "akv-lanes-controls", role: "group", "aria-label": "what is shown of the time", title: HELP });
+    var made = element("div", { class: "akv-lanes-controls", role: "group", "aria-label": "what is shown of the time" });
     var button = function (words, name, act) {
       made.append(element("button", { type: "button", class: "akv-button", "aria-label": name, title: name, onclick: act }, words));
     };
@@ -98,6 +104,14 @@
       });
     });
     return made;
+  }
+
+  function keysOf() {
+    var list = element("ul");
+    KEYS.forEach(function (key) {
+      list.append(element("li", {}, element("kbd", {}, key[0]), " " + key[1]));
+    });
+    return element("details", { class: "akv-fold akv-keys" }, element("summary", {}, "Keys of the drawing"), list);
   }
 
   function bounded(own, view) {

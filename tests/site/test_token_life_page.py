@@ -1,0 +1,174 @@
+"""The lives of all tokens of a run: what they add up to, what is unknown in them, what is cut, and where the longest lead."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import words
+from bundles import ask, read_in, write_capture
+
+from akvsite import site
+from akvsite.milestones import TOKEN
+from akvsite.pages import tokens
+from akvsite.pages._listed import BY_NAME
+from akvsite.store import Store
+
+Rows = list[dict[str, Any]]
+Made = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """The page of a run with these steps and tokens, and the list of runs, as they are written."""
+
+    def page(steps: Rows, of: Rows, top: str = "", level: str = "runner") -> tuple[str, str]:
+        write_capture(tmp_path / "captures" / "run", {"step": steps, "token": of}, level=level, top=top)
+        read_in(tmp_path / "akvsite.db", tmp_path / "captures")
+        with Store.open(tmp_path / "akvsite.db") as store:
+            site.take_notes(store, tmp_path / "captures")
+            listed, one = tokens.write(site.SiteDesk(store))
+        for text in (listed.text, one.text):
+            assert words.VERDICT.search(words.RULE.sub("", words.of_page(text))) is None
+        return one.text, listed.text
+
+    return page
+
+
+def step(number: int, **more: object) -> dict[str, Any]:
+    return {"name": f"step.{number}", "start_ns": 1000 * number, "end_ns": 1000 * number + 900, "number": number, "kind": "decode", "source": "probe", "warm_up": 0, **more}  # fmt: skip
+
+
+def token(request: str, number: int, of: int | None, **stamps: int | None) -> dict[str, Any]:
+    """Scheduled 10 ns into its step, launched after 100 more, sampled after 500 more, sent after 200 more."""
+    at = 1000 * (of or 0)
+    times = {
+        "arrived_ns": 5,
+        "scheduled_ns": at + 10,
+        "launched_ns": at + 110,
+        "sampled_ns": at + 610,
+        "sent_ns": at + 810,
+    }
+    return {"request": request, "number": number, "tokens": 1, "step": of, **times, **stamps}  # fmt: skip
+
+
+def test_segments_add_up_and_what_is_not_on_record_stands_apart(made: Made) -> None:
+    text = words.of_page(made([step(n) for n in range(1, 251)], [token("a", n, n) for n in range(1, 251)])[0])
+    assert "until launched 100.0 ns [100.0, 100.0] 95 %, this run only 25.00 us (total) 12.50 % 250 0" in text
+    assert (
+        "unknown: launched to sampled 500.0 ns [500.0, 500.0] 95 %, this run only 125.0 us (total) 62.50 %"
+        in text
+    )
+    # Nobody saw what happened from sampled to sent either.
+    assert "unknown: sampled to sent 200.0 ns" in text
+    assert "the life 800.0 ns [800.0, 800.0] 95 %, this run only 200.0 us (total) 100.00 %" in text
+    assert "unknown inside: 87.50 % of all their lives" in text
+
+
+def test_a_step_is_one_sample_however_many_tokens_it_makes(made: Made) -> None:
+    """Two tokens of 800 and 1,800 ns are one step of 1,300 ns; its neighbour has one of 800."""
+    of = [token("a", 1, 1), token("b", 1, 1, sent_ns=2810), token("a", 2, 2)]
+    text = words.of_page(made([step(1), step(2)], of)[0])
+    assert "the life 1.05 us no band: n 2 < 200 3.400 us (total)" in text
+
+
+def test_first_tokens_begin_at_their_arrival_and_have_a_list_of_their_own(made: Made) -> None:
+    text = words.of_page(made([step(1), step(2)], [token("a", 0, 1), token("a", 1, 2)])[0])
+    assert "First tokens: the 1 longest of 1 lives" in text
+    assert "a, token 0 1 decode 1,805 ns" in text and "waiting for its first step, 1,005 ns, 55.68 %" in text
+    assert "a, token 1 2 decode 800 ns" in text
+    # Beside other tokens it is drawn from its step on, and the wait is in the table.
+    assert "token 0, from its schedule: 800 ns" in text
+    assert "token 0, from its schedule waiting for its first step 1.00 us" in text
+
+
+def test_warm_up_is_in_no_number_and_in_no_list(made: Made) -> None:
+    of = [token("a", 1, 1, sent_ns=99_000), token("a", 2, 2), token("a", 3, None)]
+    text = words.of_page(made([step(1, warm_up=1), step(2)], of, top="warm_up_steps = 1")[0])
+    assert "the life 800 ns no band: n 1 < 200 800.0 ns (total)" in text
+    assert "1 of steps that are declared as warm-up, 1 whose step is not known" in text
+    assert "a, token 1" not in text
+
+
+def test_what_is_out_of_order_keeps_its_sign_and_is_counted(made: Made) -> None:
+    of = [token("a", 1, 1, copied_ns=1_600, detokenised_ns=1_700)]
+    text = words.of_page(made([step(1)], of)[0])
+    assert "until copied to the host -10.0 ns no band: n 1 < 200 -10.00 ns (total) -1.25 % 1 1" in text
+    assert "the life 800 ns" in text
+
+
+def test_a_device_time_has_its_clock_and_a_life_of_the_host_has_none(made: Made) -> None:
+    device = {"device_first_ns": 1_200, "device_last_ns": 1_500, "device_bound_ns": 40}
+    text = words.of_page(made([step(1)], [token("a", 1, 1, **device)], level="device")[0])
+    assert "until the device begins 90.0 ns no band: n 1 < 200, clock ±40 ns" in text
+    assert "device work of its step 300 ns no band: n 1 < 200 300.0 ns" in text
+    assert "the life 800 ns no band: n 1 < 200 800.0 ns" in text
+
+
+def test_a_life_that_ends_on_the_device_is_as_wide_as_its_clock(made: Made) -> None:
+    last = {"device_last_ns": 1_500, "sampled_ns": None, "sent_ns": None}
+    text = words.of_page(made([step(1)], [token("a", 1, 1, **last)], level="device")[0])
+    assert "the life 490 ns no band: n 1 < 200, clock, unproven: bound unknown" in text
+
+
+def test_a_list_of_lives_leads_to_rows_of_the_listing(made: Made, tmp_path: Path) -> None:
+    of = [
+        token(f"r{n}", number, number + 1, sent_ns=5_000 + 7 * n + number)
+        for n in range(6)
+        for number in range(3)
+    ]
+    random.Random(7).shuffle(of)
+    page, _ = made([step(n) for n in range(1, 4)], of)
+    order = BY_NAME["tokens"].order
+    listing = ask(tmp_path / "akvsite.db", f"SELECT request, number FROM row_token ORDER BY {order}")
+    linked = re.findall(r'href="run\.html#token=(\d+)">([^<]*)</a>', page)
+    assert len(linked) == 16
+    for place, label in linked:
+        row = listing[int(place)]
+        assert words.of_page(label).strip() == f"{row['request']}, token {row['number']}"
+
+
+def test_segments_are_the_life_whatever_is_missing(made: Made, tmp_path: Path) -> None:
+    """To the nanosecond, at times that no float holds."""
+    draw = random.Random(11)
+    base = 2**60 + 1
+    of = []
+    for n in range(300):
+        stamps = {
+            f"{name}_ns": base + draw.randrange(10**6) if draw.random() < 0.6 else None for name in TOKEN
+        }
+        of.append({"request": f"r{n}", "number": draw.randrange(2), "tokens": 1, "step": 1, **stamps})
+    made([step(1)], of)
+    rows = ask(
+        tmp_path / "akvsite.db",
+        """SELECT l.token_id, l.life_ns, t.*,
+                  (SELECT sum(g.duration_ns) FROM token_life_segment g WHERE g.run_id = l.run_id AND g.token_id = l.token_id) AS whole
+           FROM token_life l JOIN token t ON t.id = l.token_id""",
+    )
+    for row in rows:
+        assert row["life_ns"] == row["whole"]
+        known = [row[f"{m}_ns"] for m in TOKEN[1 if row["number"] else 0 :] if row[f"{m}_ns"] is not None]
+        assert row["life_ns"] == (known[-1] - known[0] if len(known) > 1 else None)
+    assert len(rows) == 300
+
+
+def test_the_list_says_which_milestones_each_run_has(made: Made) -> None:
+    of = [token("a", 1, 1), token("a", 2, 1, sent_ns=None)]
+    _, listed = made([step(1)], of)
+    text = words.of_page(listed)
+    assert (
+        "arrived, scheduled, launched, sampled sent: 1 of 2 first device work, last device work, copied"
+        in text
+    )
+
+
+def test_times_of_a_client_alone_have_no_lives(made: Made) -> None:
+    chunk = {"request": "a", "number": 0, "client_ns": 5}
+    page, listed = made([], [chunk])
+    assert "What happened to a token inside the engine is not known" in words.of_page(page)
+    assert "Longest lives" not in page and "Where the time of the tokens goes" not in page
+    assert "0 of 1" not in words.of_page(listed)
