@@ -48,10 +48,11 @@ def _page(run: Run) -> str:
 def _over_time(run: Run, flight: Flight) -> str:
     first = flight.changes[0].at_ns
     times = np.array([change.at_ns - first for change in flight.changes], dtype=np.int64)
-    waiting, running = (
-        np.array([getattr(change, name) for change in flight.changes], dtype=np.int64)
-        for name in ("waiting", "running")
-    )
+    lines = []
+    for label, name in (("waiting", "waiting"), ("in the batch", "running")):
+        values = np.array([getattr(change, name) for change in flight.changes], dtype=np.int64)
+        changed = np.diff(values, prepend=-1) != 0
+        lines.append(occupancy.Count(label, times[changed], values[changed]))
     notes = tuple(
         f"{number_of(count, 'request has', 'requests have')} {what}"
         for count, what in (
@@ -62,7 +63,7 @@ def _over_time(run: Run, flight: Flight) -> str:
     )
     chart = occupancy.draw(
         "How many requests wait to be admitted, and how many are in the batch?",
-        [occupancy.Count("waiting", times, waiting), occupancy.Count("in the batch", times, running)],
+        lines,
         run.footer(method="every event of the scheduler, as recorded", notes=notes),
         origin="the first event of the scheduler",
         last_ns=int(times[-1]),
