@@ -97,12 +97,16 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
     if not unknown and all(region.attributed for region in regions):
         regions.append(budget.Region("unknown", sampled.stretch((0, 0)), attributed=False))
     life = sampled.life()
-    rows.append(["the life", estimated(life), _total(whole), _share(whole, whole), counted(int(np.count_nonzero(mask))), counted(int(np.count_nonzero(lives.life[mask] < 0)))])  # fmt: skip
+    tokens = int(np.count_nonzero(mask))
+    rows += [
+        ["unknown inside, in all", "as above", _total(unknown), _share(unknown, whole), counted(_holes(lives, mask)), "as above"],
+        ["the life", estimated(life), _total(whole), _share(whole, whole), counted(tokens), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
+    ]  # fmt: skip
     footer = run.footer(
         seen=_footer_seen(run, lives, mask),
         axis="both" if any(TOKEN[place] in ON_DEVICE for ends in stretches for place in ends) else "host",
         notes=(
-            f"one sample a step, the mean over its tokens: {len(sampled.tokens):,} {what}, {number_of(int(mask.sum()), 'token')} (counted)",
+            f"one sample a step, the mean over its tokens: {len(sampled.tokens):,} {what}, {number_of(tokens, 'token')} (counted)",
             f"unknown inside: {_percent(unknown, whole)} of all their lives",
         ),
     )
@@ -123,6 +127,12 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
         rows,
         caption=f"Segments of lives, {what}; sums and shares are totals of what is on record, unknown stretches last",
     )
+
+
+def _holes(lives: Lives, mask: Mask) -> int:
+    """How many of these tokens have a stretch that is unknown inside."""
+    inside = mask[lives.owner] & (lives.to_place > lives.place + 1)
+    return len(np.unique(lives.owner[inside]))
 
 
 def _total(ns: int) -> Cell:

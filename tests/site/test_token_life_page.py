@@ -66,7 +66,7 @@ def test_segments_add_up_and_what_is_not_on_record_stands_apart(made: Made) -> N
     # Nobody saw what happened from sampled to sent either.
     assert "unknown: sampled to sent 200.0 ns" in text
     assert "the life 800.0 ns [800.0, 800.0] 95 %, this run only 200.0 us (total) 100.00 %" in text
-    assert "unknown inside: 87.50 % of all their lives" in text
+    assert "unknown inside, in all as above 175.0 us (total) 87.50 % 250 as above" in text
 
 
 def test_a_step_is_one_sample_however_many_tokens_it_makes(made: Made) -> None:
