@@ -40,8 +40,7 @@ class Design:
 
     def side(self, numbers: Sequence[Estimate], unit: str) -> Estimate:
         """One number of a side, from that of each of its runs."""
-        made = self._side(numbers, unit)
-        return replace(made, use=made.use if self.refusal and made.use else self.use)
+        return replace(self._side(numbers, unit), use=self.use)
 
     def _side(self, numbers: Sequence[Estimate], unit: str) -> Estimate:
         if len(numbers) == 1 and (self.kind == TWO_RUNS or self.refusal):
@@ -123,6 +122,8 @@ class Measured:
     blind: str = ""
     #: What its numbers are of, in words.
     of: str = ""
+    #: The kind of steps that they are of, such as decode; nothing where they are of no steps.
+    steps: str = ""
     #: What was seen of the device records that they come from.
     seen: str = ""
     #: For each name, the columns of its listing by which its rows are found.
@@ -183,11 +184,14 @@ def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) ->
     ``runs`` holds side, name of the run and what it has, in the order of their places. ``structure``: whatever the runs
     may be used for, these numbers are structure.
     """
-    lacking = [f"{side} ({name}): {m.lacks}" for side, name, m in runs if m.lacks]
+    lacking: dict[str, list[str]] = {}
+    for side, name, m in runs:
+        if m.lacks:
+            lacking.setdefault(m.lacks, []).append(f"{side} ({name})")
     if lacking or not runs:
-        return replace(part, absent="; ".join(dict.fromkeys(lacking)) or "no run is left")
-    blind = [f"{name}: {m.blind}" for _, name, m in runs if m.blind]
-    refusal = f"not everything is seen ({'; '.join(blind)}): numbers are of what was seen" if blind else ""
+        said = [why if len(of) == len(runs) else f"{', '.join(of)}: {why}" for why, of in lacking.items()]
+        return replace(part, absent="; ".join(said) or "no run is left")
+    refusal = _not_alike(runs)
     if refusal and not design.refusal:
         design = replace(design, refusal=refusal)
     if structure and not design.use.startswith("structure"):
@@ -195,7 +199,6 @@ def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) ->
     measured = {side: [m for of, _, m in runs if of == side] for side in ("A", "B")}
     keys = dict.fromkeys(key for _, _, m in runs for key in m.numbers)
     lines = [_line(key, design, measured["A"], measured["B"]) for key in keys]
-    lines = [replace(line, a=_used(line.a, design), b=_used(line.b, design)) for line in lines]
     return replace(
         part,
         lines=tuple(_by_size(lines)),
@@ -205,16 +208,20 @@ def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) ->
     )
 
 
+def _not_alike(runs: Sided) -> str:
+    """Why numbers of the runs are not of the same thing; or nothing."""
+    if blind := [f"{name}: {m.blind}" for _, name, m in runs if m.blind]:
+        return f"not everything is seen ({'; '.join(blind)}): numbers are of what was seen"
+    kinds = dict.fromkeys(m.steps for _, _, m in runs)
+    return f"{' and '.join(kinds)} steps are not alike" if len(kinds) > 1 else ""
+
+
 def _by_side(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     """What is said of the runs of each side, once where it is the same of all."""
     found = dict.fromkeys((side, words) for side, words in said if words)
     if len({words for _, words in found}) == 1 and len(found) > 1:
         return (f"A and B: {next(iter(found))[1]}",)
     return tuple(f"{side}: {words}" for side, words in found)
-
-
-def _used(number: Estimate, design: Design) -> Estimate:
-    return replace(number, use=design.use)
 
 
 def _line(key: Key, design: Design, a: Sequence[Measured], b: Sequence[Measured]) -> Line:

@@ -173,7 +173,8 @@ def _measured(
         named.label(with_tool): {"name": named.name, **({"kind": named.kind} if named.kind else {})}
         for named in rows.named
     }
-    return Measured(numbers, none, blind=blind, of=of, chosen=chosen)
+    kind = rows.steps.kind if a_step else ""
+    return Measured(numbers, none, blind=blind, of=of, steps=kind, chosen=chosen)
 
 
 def _sum(ns: int, n: int) -> Estimate:

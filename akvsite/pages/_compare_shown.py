@@ -43,7 +43,7 @@ def _rows(found: Compared, over: str) -> Iterator[Sequence[Any]]:
     for part in found.parts:
         for line in part.lines:
             numbers = (cell for number in numbers_of(line).values() for cell in estimate_cells(number))
-            why = part.refusal or line.difference.refusal if line.difference.value is None else ""
+            why = line.difference.refusal if line.difference.value is None else ""
             yield part.name, line.name, line.statistic, line.state, *numbers, why, part.noise, over
 
 
@@ -114,7 +114,7 @@ def sections(found: Compared, address: str, chart: Callable[[Part], str]) -> str
 
 
 def _section(part: Part, found: Compared, address: str, chart: Callable[[Part], str]) -> str:
-    why = part.refusal or found.apart
+    why = found.apart or part.refusal
     shown = first(part)
     of = f"{len(shown)} of {number_of(len(part.lines), 'row')}"
     return "\n".join(
@@ -131,7 +131,7 @@ def _section(part: Part, found: Compared, address: str, chart: Callable[[Part], 
 
 
 def _table(part: Part, found: Compared, lines: Sequence[Line], caption: str, *, states: bool = False) -> str:
-    apart = bool(part.refusal or found.apart)
+    apart = bool(found.apart or part.refusal)
     with_rows = len(found.runs) == len(NUMBERS[:2])
     heads = ["name", "what", *(NUMBERS[:2] if apart else NUMBERS)]
     heads += [*(["on record"] if states else []), *(["rows of"] if with_rows else [])]

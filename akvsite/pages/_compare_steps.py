@@ -82,7 +82,9 @@ def _sums(subject: Subject, question: str, name: str, what: str) -> Measured:
         (REMAINDER if of == estimators.UNATTRIBUTED else of, MEAN): e for of, e in made.items()
     }
     chosen = {of: {"name": of} for of in sums if of != LAYERS}
-    return Measured(numbers, lambda key: counted(0, "ns"), of=of_steps(steps), chosen=chosen)
+    return Measured(
+        numbers, lambda key: counted(0, "ns"), of=of_steps(steps), steps=steps.kind, chosen=chosen
+    )
 
 
 def layers(subject: Subject) -> Measured:
@@ -103,5 +105,9 @@ def layers(subject: Subject) -> Measured:
     }
     chosen = {f"layer {layer}": {"layer": layer} for layer in np.unique(columns["layer"]).tolist()}
     return Measured(
-        numbers, lambda key: unknown(f"no window of {key[0]}", "ns"), of=of_steps(steps), chosen=chosen
+        numbers,
+        lambda key: unknown(f"no window of {key[0]}", "ns"),
+        of=of_steps(steps),
+        steps=steps.kind,
+        chosen=chosen,
     )

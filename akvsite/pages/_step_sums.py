@@ -24,6 +24,10 @@ class Steps:
     others: int
 
     @property
+    def kind(self) -> str:
+        return self.label.partition(" steps")[0]
+
+    @property
     def which(self) -> str:
         """Which steps a number is of, for a printed line."""
         if self.others:

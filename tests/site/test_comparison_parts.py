@@ -168,11 +168,28 @@ def test_a_mixture_stands_side_by_side_and_no_difference_is_formed(desk: site.Si
 
 
 def test_a_part_that_a_side_lacks_names_the_level_that_would_tell(desk: site.SiteDesk) -> None:
+    assert parts(desk, "off-1", "before")["calls"].absent.startswith("A (off-1): runtime calls not on record")
     found = parts(desk, "off-1", "off-2")
     levels = {"regions": "host", "layers": "host", "phases": "runner", "kernels": "device", "calls": "edge", "tokens": "runner"}  # fmt: skip
     for name, level in levels.items():
         assert not found[name].lines and f"level {level} would tell" in found[name].absent
+        assert "off-1" not in found[name].absent, "what holds of all runs is said once"
     assert found["steps"].lines and not found["steps"].absent
+
+
+def test_steps_of_two_kinds_are_not_alike(tmp_path: Path) -> None:
+    rows = tables(KERNELS["after"])
+    for row in rows["step"]:
+        row["kind"] = "prefill"
+    write_capture(tmp_path / "decode", tables(KERNELS["after"]), level="edge")
+    write_capture(tmp_path / "prefill", rows, level="edge")
+    read_in(tmp_path / "akvsite.db", tmp_path / "decode", tmp_path / "prefill")
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        ingest.install_views(opened)
+        found = parts(site.SiteDesk(opened), "decode", "prefill")
+    for name in ("regions", "phases", "kernels", "calls"):
+        assert found[name].refusal == "decode and prefill steps are not alike"
+        assert all(line.difference.value is None and line.a.value is not None for line in found[name].lines)
 
 
 def test_device_and_edge_parts_are_structure(desk: site.SiteDesk) -> None:
