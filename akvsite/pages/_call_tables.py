@@ -74,14 +74,14 @@ def associated(run: Run) -> str:
         [
             _name(r["name"]), r["kind"], *([r["source"]] if several else []),
             Cell(text(f"{r['calls_linked']:,} of {r['calls']:,}"), r["calls_linked"]),
-            recorded(r["intervals"]), _how(ways[r["source"], r["name"]]),
             *(_delay_cells(run, delays, r["name"], ways[r["source"], r["name"]]) if at < TOP else ["not among the first"] * 2),
+            recorded(r["intervals"]), _how(ways[r["source"], r["name"]]),
         ]
         for at, r in enumerate(works[:LISTED])
     ]  # fmt: skip
     return f"\n{text(' '.join(part for part in about if part))}\n" + table(
-        ["call", "kind", *(["recorded by"] if several else []), "calls with device records", "device records", "associated by",
-         *(f"delay, {p}" for p in _TOLD)],
+        ["call", "kind", *(["recorded by"] if several else []), "calls with device records",
+         *(f"delay, {p}" for p in _TOLD), "device records", "associated by"],
         rows,
         caption=f"Up to {LISTED} of {number_of(len(works), 'name')}, most device records first, percentiles of {TOP}; numbers of delays: {run.use}",
     )  # fmt: skip
@@ -178,7 +178,7 @@ def _calls_alone(run: Run) -> str:
             for r in rows[:LISTED]
         ],
         caption=f"Calls with no device record, up to {LISTED} of {number_of(len(rows), 'row')}; what is counted as expected above leaves out "
-        "failed calls, calls inside another, and those of which the vendor's tracer has no row",
+        "failed calls, calls inside another, and calls from before or after the vendor's tracer was on",
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def _list(desk: Desk, runs: list[Record], every: int) -> str:
     rows = [
         [
             run_cell(r["name"], stamped, folder="calls"), r["level"], r["role"], counted(r["calls"]),
-            counted(r["intervals"]), _seen(desk, r, "calls"), _seen(desk, r, "device records"),
+            _seen(desk, r, "calls"), _seen(desk, r, "device records"),
         ]
         for r in runs
     ]  # fmt: skip
@@ -40,7 +40,7 @@ def _list(desk: Desk, runs: list[Record], every: int) -> str:
     return (
         "# Runtime calls\n\nWhich runtime calls a run made, and which device records are associated with them.\n"
         + table(
-            ["run", "level", "host role", "calls", "device records", "calls with device records", "device records with a call"],
+            ["run", "level", "host role", "calls", "calls with device records", "device records with a call"],
             rows,
             sortable=True,
         )

@@ -144,9 +144,8 @@
     var made = element(
       "tr", { "aria-current": view.call && view.call.place === row.place ? "true" : null },
       placeCell(call), element("td", {}, element("a", { href: hash({ name: row.name }) }, element("code", {}, row.name))),
-      kindCell(call), element("td", {}, row.thread || "unknown"),
-      element("td", {}, row.start_ns === null ? "unknown" : time(row.start_ns)),
-      element("td", {}, inside(row) + held(row)), recordsCell(about, call), element("td", {}, delay(call)), waitsCell(call)
+      kindCell(call), element("td", {}, inside(row) + held(row)), recordsCell(about, call), element("td", {}, delay(call)), waitsCell(call),
+      element("td", {}, row.thread || "unknown"), element("td", {}, row.start_ns === null ? "unknown" : time(row.start_ns))
     );
     if (view.call) made.insertBefore(element("td", {}, call.why || ""), made.cells[1]);
     return made;
@@ -167,7 +166,7 @@
 
   function table(about, view) {
     var head = [
-      "row", "call", "kind", "thread", "start", "time inside", "device records", "from its start to the first of theirs", "waits for",
+      "row", "call", "kind", "time inside", "device records", "from its start to the first of theirs", "waits for", "thread", "start",
     ];
     if (view.call) head.splice(1, 0, "why it is here");
     return scrolled(
@@ -257,7 +256,7 @@
     var all = recordsOf(view);
     if (!all.length) return null;
     var summary = element("summary", {}, all.length === 1 ? "The device record of these calls" : all.length + " device records of these calls");
-    return element("details", { open: !!view.call }, summary, recordsTable(about, all, "device records of these calls"));
+    return element("details", { class: "akv-fold", open: !!view.call }, summary, recordsTable(about, all, "device records of these calls"));
   }
 
   window.akvCallParts = {
