@@ -66,8 +66,11 @@
     listing.columns.forEach(function (column) {
       if (pick.indexOf(column.name) < 0 && !column.refers) return;
       var control = controlOf(listing, column);
+      var name = column.name.replace(/_id$/, "");
+      // Its label holds it, and so would hold the text of all its options too.
+      control.setAttribute("aria-label", name);
       controls[column.name] = control;
-      made.append(element("label", { title: column.what }, column.name.replace(/_id$/, ""), control));
+      made.append(element("label", { title: column.what }, name, control));
       control.addEventListener("change", function () {
         change(column.name, asked(control));
       });

@@ -312,6 +312,7 @@
         }
         if (n < of && asked.progress && asked.progress(n, of, found.length) === false) {
           stopped = true;
+          next = asked.back ? piece.first : piece.first + piece.rows;
           return false;
         }
         return true;
