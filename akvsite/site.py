@@ -26,7 +26,7 @@ from akvsite import controls, estimators, ingest, ledger, listings, output, page
 from akvsite.charts import Drawing, embed
 from akvsite.errors import BadInput
 from akvsite.listings import Column, Listing
-from akvsite.pages import Page, Record, _held, _listed
+from akvsite.pages import Made, Page, Record, _held, _listed
 from akvsite.pages._html import number_of
 from akvsite.pages._run import ADDS
 from akvsite.store import Store
@@ -71,11 +71,14 @@ class SiteDesk:
             return self._store.rows(sql, values)
 
     def columns(
-        self, question: str, /, *, order: str = "", **where: object
+        self, question: str, /, *, order: str = "", only: Sequence[str] = (), **where: object
     ) -> dict[str, np.ndarray[Any, Any]]:
-        sql, values = self._query(question, order, None, where)
+        sql, values = self._query(question, order, None, where, only)
         with _summed(question, where):
             return self._store.columns(sql, values)
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        return make()
 
     def _query(
         self,
@@ -185,6 +188,13 @@ class _SnapshotDesk(SiteDesk):
     def __init__(self, store: Store, leave: Callable[[str, str], None]) -> None:
         super().__init__(store, leave)
         self._kept: dict[object, list[Record]] = {}
+        self._made: dict[str, Any] = {}
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
 
     def ask(
         self, question: str, /, *, order: str = "", limit: int | None = None, **where: object

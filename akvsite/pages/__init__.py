@@ -7,9 +7,9 @@ parts of the run page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from akvsite.charts import Drawing
 from akvsite.listings import Column, Listing
 
 Record = dict[str, Any]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ class Desk(Protocol):
         ...
 
     def columns(
-        self, question: str, /, *, order: str = "", **where: object
+        self, question: str, /, *, order: str = "", only: Sequence[str] = (), **where: object
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """The same as columns, (n,) each."""
+        """The same as columns, (n,) each; ``only`` these where some are named."""
+        ...
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        """What ``make`` makes; pages of one build that want it under the same ``key`` share it."""
         ...
 
     def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:

@@ -172,6 +172,11 @@ def seen_of(coverage: Sequence[Record], *kinds: str) -> str:
 
 
 def load(desk: Desk, listed: Record) -> Run:
+    """What the pages of a run know of it: several pages show it, and one look at its device records is long."""
+    return desk.once(f"run {listed['run_id']}", lambda: _loaded(desk, listed))
+
+
+def _loaded(desk: Desk, listed: Record) -> Run:
     run_id = listed["run_id"]
     about = desk.ask("run_about", run_id=run_id)[0]
     return Run(
@@ -209,7 +214,7 @@ def counter_of(row: Record) -> tuple[int, str] | None:
 
 def _tick(desk: Desk, run_id: int) -> int | None:
     """The greatest step that all device times of the run are whole numbers of, counted from the first of them."""
-    columns = desk.columns("interval", run_id=run_id)
+    columns = desk.columns("interval", run_id=run_id, only=("start_ns", "end_ns", "clock"))
     # Two clocks have no common step: where there are converted times, theirs is told.
     converted = columns["clock"].astype(object) != "device"
     rows = converted if converted.any() else ~converted
@@ -239,7 +244,7 @@ class StepGroups:
         return label, mask & finished(self.columns["duration_ns"])
 
 
-def step_groups(desk: Desk, run_id: int, **where: object) -> StepGroups:
+def step_groups(desk: Desk, run_id: int, **where: Any) -> StepGroups:
     """The steps of a run, without those that draw an iteration a second time; ``where`` filters ``step_time``."""
     columns = desk.columns("step_time", run_id=run_id, nested=0, order="process_id,start_ns,step_id", **where)
     keys = list(

@@ -16,13 +16,29 @@
 -- @intervals     device records associated with them, counted
 -- @device_ns     durations of those records, added up, ns
 -- @calls_linked  calls with at least one device record, counted
-SELECT c.run_id, c.source, c.name, c.kind, count(*) AS calls, coalesce(sum(c.open), 0) AS open_calls,
-       coalesce(sum(c.nested), 0) AS nested_calls, sum(c.end_ns - c.start_ns) AS host_ns,
-       max(c.end_ns - c.start_ns) AS longest_ns,
-       sum((SELECT count(*) FROM link l WHERE l.call_id = coalesce(p.vendor_id, c.id))) AS intervals,
-       sum((SELECT sum(d.end_ns - d.start_ns) FROM link l JOIN level3_device d ON d.id = l.interval_id
-            WHERE l.call_id = coalesce(p.vendor_id, c.id))) AS device_ns,
-       sum(EXISTS (SELECT 1 FROM link l WHERE l.call_id = coalesce(p.vendor_id, c.id))) AS calls_linked
-FROM level4_edge c
-LEFT JOIN same_call p ON p.shim_id = c.id
-GROUP BY c.run_id, c.source, c.name, c.kind
+SELECT DISTINCT run_id, source, name, kind, sum(calls) OVER alike AS calls, sum(open_calls) OVER alike AS open_calls,
+       sum(nested_calls) OVER alike AS nested_calls, sum(host_ns) OVER alike AS host_ns, max(longest_ns) OVER alike AS longest_ns,
+       sum(intervals) OVER alike AS intervals, sum(device_ns) OVER alike AS device_ns, sum(calls_linked) OVER alike AS calls_linked
+-- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
+FROM (
+    SELECT run_id, source, name, kind, count(*) AS calls, coalesce(sum(open), 0) AS open_calls, coalesce(sum(nested), 0) AS nested_calls,
+           sum(end_ns - start_ns) AS host_ns, max(end_ns - start_ns) AS longest_ns, 0 AS intervals, NULL AS device_ns, 0 AS calls_linked
+    FROM level4_edge
+    GROUP BY run_id, source, name, kind
+    UNION ALL
+    -- few calls have records: they are looked for from the links, and not from each call
+    SELECT l.run_id, c.source, c.name, c.kind, 0, 0, 0, NULL, NULL, count(*), sum(d.end_ns - d.start_ns), count(DISTINCT c.id)
+    FROM link l
+    JOIN level3_device d ON d.id = l.interval_id
+    JOIN level4_edge c ON c.id = l.call_id
+    WHERE NOT EXISTS (SELECT 1 FROM same_call p WHERE p.shim_id = c.id)
+    GROUP BY l.run_id, c.source, c.name, c.kind
+    UNION ALL
+    SELECT l.run_id, c.source, c.name, c.kind, 0, 0, 0, NULL, NULL, count(*), sum(d.end_ns - d.start_ns), count(DISTINCT c.id)
+    FROM link l
+    JOIN level3_device d ON d.id = l.interval_id
+    JOIN same_call p ON p.vendor_id = l.call_id
+    JOIN level4_edge c ON c.id = p.shim_id
+    GROUP BY l.run_id, c.source, c.name, c.kind
+)
+WINDOW alike AS (PARTITION BY run_id, source, name, kind)

@@ -6,18 +6,18 @@
 -- @run_id  the run
 -- @source  vendor or shim
 -- @name    name of the call
--- @part    eighth of the time between the first and the last call of the source, from 0 to 7
+-- @part    eighth of the time between the first and the last call of the process, from 0 to 7
 -- @calls   calls, counted
 -- @events  of these, calls that handed an event out to their caller, counted
-SELECT DISTINCT run_id, source, name, part, count(*) OVER of_part AS calls, sum(handed_out) OVER of_part AS events
--- windows, not groups: SQLite hands a filter by run down through partitions, and stops at a group over a view
-FROM (
-    SELECT run_id, source, name, CAST(min(7, 8.0 * (start_ns - min(start_ns) OVER whole)
-                                             / max(1, max(start_ns) OVER whole - min(start_ns) OVER whole)) AS INTEGER) AS part,
-           event IS NOT NULL AND coalesce(event_asked, 0) = 0 AS handed_out, result, nested
-    FROM level4_edge
-    WHERE start_ns IS NOT NULL
-    WINDOW whole AS (PARTITION BY run_id, source)
+-- two look-ups in an index for each process, and none for each call
+WITH process_span AS MATERIALIZED (
+    SELECT id, (SELECT min(f.start_ns) FROM level4_edge f WHERE f.run_id = p.run_id AND f.process_id = p.id) AS first_ns,
+           (SELECT max(f.start_ns) FROM level4_edge f WHERE f.run_id = p.run_id AND f.process_id = p.id) AS last_ns
+    FROM process p
 )
-WHERE coalesce(result, 0) = 0 AND coalesce(nested, 0) = 0
-WINDOW of_part AS (PARTITION BY run_id, source, name, part)
+SELECT c.run_id, c.source, c.name, CAST(min(7, 8.0 * (c.start_ns - s.first_ns) / max(1, s.last_ns - s.first_ns)) AS INTEGER) AS part,
+       count(*) AS calls, sum(c.event IS NOT NULL AND coalesce(c.event_asked, 0) = 0) AS events
+FROM process_span s
+CROSS JOIN level4_edge c ON c.process_id = s.id
+WHERE c.start_ns IS NOT NULL AND coalesce(c.result, 0) = 0 AND coalesce(c.nested, 0) = 0
+GROUP BY c.run_id, c.source, c.name, part

@@ -24,6 +24,9 @@ _ABOUT = (
 
 
 def write(run: Run) -> str:
+    # The same question as the section on calls: where one tool alone recorded there is nothing to put side by side.
+    if len({r["source"] for r in run.desk.ask("call_cost", run_id=run.id, order="-host_ns,name")}) < 2:
+        return ""
     rows = run.desk.ask("call_both", run_id=run.id, order="kind,thread,vendor,shim")
     if not any(r["vendor"] for r in rows) or not any(r["shim"] for r in rows):
         return ""

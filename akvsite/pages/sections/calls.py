@@ -99,8 +99,9 @@ def _ran(run: Run, kernel: str) -> Cell:
 
 def _numbers(run: Run, row: Record) -> dict[str, Estimate]:
     durations = run.desk.columns(
-        "call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns,call_id"
-    )["duration_ns"].astype(np.int64)
+        "call_time", run_id=run.id, source=row["source"], name=row["name"], order="start_ns,call_id",
+        only=("duration_ns",),
+    )["duration_ns"].astype(np.int64)  # fmt: skip
     return {
         f"p{round(100 * p)}": run.marked(estimators.quantile(durations, p, unit="ns")) for p in (0.5, 0.99)
     }
