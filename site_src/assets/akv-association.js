@@ -200,7 +200,7 @@
     if (!view.left) return null;
     return element(
       "p", {},
-      counted(view.left, "more file") + " of rows may hold what is associated with these calls, and was not read. ",
+      counted(view.left, "more file") + " of rows, not read so far, may hold what is associated with these calls. ",
       element("button", { type: "button", class: "akv-button", onclick: function () {
         show(own, view.most * 4);
       } }, "Read further")

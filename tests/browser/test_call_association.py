@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bundles import call, interval, steps, write_capture
 from playwright.sync_api import Page, expect
 
+from akvsite import listings
 from akvsite.pages import calls, rows
 
 HOSTILE = "<img src=x onerror=\"document.title='hit'\"> k"
@@ -40,6 +41,10 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
                 interval(400, 2_000, 1),
                 interval(2_500, 2_700, 999, HOSTILE),
                 *(interval(at, at + 1_000, 3) for at in (5_000, 7_000, 7_500)),
+                *(
+                    interval(10_002 + 10 * n, 10_004 + 10 * n, 100 + n, "copy", kind="copy")
+                    for n in range(200)
+                ),
             ],
         },
         level="edge",
@@ -50,7 +55,10 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
     log.call(0, enter=3_000, open=True, queue=0x10)
     _declared(captures / "hung", log.write)
     _declared(captures / "both", two_tools.shim, two_tools.vendor)
-    return reader_site.built(folder, captures, (rows, calls), bundle)
+    with pytest.MonkeyPatch.context() as patch:
+        # As of a run that is a hundred times as large.
+        patch.setattr(listings, "PIECE_ROWS", 16)
+        return reader_site.built(folder, captures, (rows, calls), bundle)
 
 
 def _declared(folder: Path, *write: object) -> None:
@@ -134,6 +142,28 @@ def test_calls_of_a_name_come_page_by_page_and_the_page_is_in_the_address(page: 
     page.get_by_label("Calls of a name").select_option("cudaGraphLaunch")
     expect(said).to_contain_text("1 to 1 of 1 rows of this name")
     assert page.url.endswith("#name=cudaGraphLaunch")
+
+
+def test_no_more_files_are_read_than_a_page_needs_until_its_reader_asks(page: Page, made: Path) -> None:
+    """200 calls with a record each, in 13 pieces of 16 records: one more than are read at once."""
+    read: list[str] = []
+    page.on("request", lambda asked: "/rows/" in asked.url and read.append(asked.url))
+    opened(page, made, "#name=cudaMemcpyAsync")
+    assert "1 more file of rows, not read so far" in page.locator(".akv-reader").inner_text()
+    # No call is said to have no record where none was looked for.
+    unread = [row for row in table(page) if row["device records"] == "1, not looked up"]
+    assert 0 < len(unread) <= 16 and all(row[DELAY] == "" for row in unread)
+    assert "none of those shown" in page.locator(".akv-alone").inner_text()
+    assert len([url for url in read if "/intervals/" in url and "index" not in url]) == 12
+    page.get_by_role("button", name="Read further").click()
+    expect(page.get_by_role("button", name="Read further")).to_have_count(0)
+    assert {row["device records"] for row in table(page)} == {"1, by correlation id"}
+    # The last page of 50 calls lies in the last four or five pieces of the listing.
+    read.clear()
+    page.get_by_role("button", name="Last").click()
+    expect(page.locator(".akv-said")).to_contain_text("401 to 450 of 450")
+    assert 4 <= len([url for url in read if "/calls/" in url]) <= 5
+    assert {row["device records"] for row in table(page)} == {"none on record"}
 
 
 def test_two_rows_of_one_call_are_one_call(page: Page, made: Path) -> None:
