@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record, _overlap_said, _step_batches, _step_profile
+from akvsite.pages import Desk, Page, Record, _overlap_said, _step_batches, _step_faults, _step_profile
 from akvsite.pages._html import counted, items, table, text
 from akvsite.pages._listed import closer
 from akvsite.pages._reader import absent, reader
@@ -43,6 +43,7 @@ def _page(run: Run) -> str:
         f"# Steps of {text(run.name)}\n",
         stamps(run.desk, "../", run=run.name),
         closer(run, "../", "steps"),
+        _step_faults.write(run, at),
         "\n## One step\n",
         _one(run, steps, at),
         "\n### The longest steps\n",

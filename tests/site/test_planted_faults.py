@@ -189,6 +189,7 @@ def test_a_step_without_an_end(written: Pages, tmp_path: Path) -> None:
     assert f"{said}: no duration, and in no number" in of.pages["runs"]
     assert "samples: 2 kept, from 10.00 us to 10.00 us, none cut, 1 missing" in of.pages["runs"]
     assert "steps 2 of 3 have device records" in of.pages["runs"]
+    assert "1 step has no end on record ( decode.step.2 ): no duration, and in no number" in of.pages["steps"]
     assert "2 device records belong to no step" in of.pages["steps"]
     assert "0 7 kernel 4 2.00 records no band: n 2 < 200 4.00 us" in of.pages["steps"]
     assert [row["duration_ns"] for row in of.rows("steps")] == [10_000, 10_000, None]
@@ -253,6 +254,8 @@ def test_two_steps_with_one_number(written: Pages, tmp_path: Path) -> None:
     # The step is told of the first alone: of the other it would be a guess, and here a wrong one.
     assert [(row["step"], row["step_id"]) for row in of.rows("tokens")] == [(0, 0), (1, None)]
     assert [row["number"] for row in of.rows("steps")] == [0, 1, 1]
+    said = "1 number was given to more than one step (1: decode.step.1 , decode.step.2 )"
+    assert f"{said}: a token with such a number is of no one step" in of.pages["steps"]
     # Each call began in a step of its own time, whatever its number.
     assert [row["step_id"] for row in of.rows("calls")] == [0, 0, 1, 1, 2, 2]
     # Each token counts once: 0.5 us each.
