@@ -13,7 +13,7 @@ from akvsite.pages._compare_form import Line, Part
 from akvsite.pages._compare_parts import OF_STEPS_ALONE
 from akvsite.pages._compare_steps import REMAINDER
 from akvsite.pages._html import Cell, captured, estimated, items, link, number_of, table, text
-from akvsite.pages._listed import rows_link
+from akvsite.pages._listed import named, rows_link
 
 #: Lines of a part on a page at first, and names that one side alone has: the rest is in the CSV file.
 FIRST = 16
@@ -148,11 +148,15 @@ def _table(part: Part, found: Compared, lines: Sequence[Line], caption: str, *, 
 
 def _rows_of(part: Part, found: Compared, line: Line) -> Cell:
     """Links to what the numbers of the two runs are made from."""
-    return Cell(
-        " · ".join(
-            link(run.side, rows_link(run.name, part.listing, "../", **line.chosen)) for run in found.runs
-        )
-    )
+    chosen = dict(line.chosen)
+    name = chosen.pop("name", None)
+
+    def address(run: str) -> str:
+        if name is None:
+            return rows_link(run, part.listing, "../", **chosen)
+        return named(run, part.listing, "../", "name", str(name), **chosen)
+
+    return Cell(" · ".join(link(run.side, address(run.name)) for run in found.runs))
 
 
 def _of_one_side(part: Part, found: Compared) -> str:
