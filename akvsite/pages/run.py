@@ -95,7 +95,7 @@ def _establishes(run: Run) -> Iterator[str]:
         yield f"It cannot state speed: {text(run.use_because)}."
     yield f"It has {text(_holds(run))}."
     yield from _cut_off(run)
-    if not (listed["steps"] or listed["requests"] or listed["trials"]):
+    if not (listed["steps"] or listed["trials"]):
         yield "It draws no step boundaries: no time of a step can be told from it."
     if listed["intervals"]:
         seen = f" ({text(run.seen())})" if run.coverage else ""
@@ -146,6 +146,8 @@ NORMAL_EXIT = "akvlog.process ended by its normal exit"
 
 #: What a run without such rows cannot say: the level that would add them, their count, and the question.
 _ABSENT = (
+    ("runner", "tokens", "What happened to a token"),
+    ("runner", "phases", "What the runner did in and between steps"),
     ("host", "host_rows", "Where the time inside a step went on the host"),
     ("device", "intervals", "What ran on a device"),
     ("edge", "calls", "Which runtime calls were made"),
