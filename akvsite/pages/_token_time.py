@@ -73,26 +73,28 @@ def _kinds(run: Run, lives: Lives) -> list[str]:
     kinds = np.array(["" if k is None or k != k else str(k) for k in lives.kind.tolist()])
     names, tokens = np.unique(kinds[lives.counted], return_counts=True)
     largest = [names[n] for n in np.argsort(-tokens, kind="stable")]
-    made = [_kind(run, lives, lives.counted & (kinds == name), name) for name in largest[:DRAWN]]
+    made = [
+        _kind(run, lives, lives.counted & (kinds == name), name, n) for n, name in enumerate(largest[:DRAWN])
+    ]
     if len(largest) > DRAWN:
         made.append(f"\n{text(f'{len(largest) - DRAWN} further kinds of steps have no chart.')}\n")
     return made
 
 
-def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
+def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
     what = f"{kind} steps" if kind else "steps that are not on record"
     sampled = Sampled(run, lives, mask)
     whole = int(lives.life[mask].sum())
     regions, rows = [], []
     stretches = lives.stretches(mask)
     for stretch in stretches:
-        number = sampled.stretch(stretch)
+        mean = sampled.stretch(stretch)
         name = segment_name(*stretch)
         own = mask[lives.owner] & lives.of(stretch)
         total, known = int(lives.ns[own].sum()), stretch[1] == stretch[0] + 1
         early = int(np.count_nonzero(lives.ns[own] < 0))
-        regions.append(budget.Region(name, number, known))
-        rows.append([name, estimated(number), _total(total), _share(total, whole), counted(len(np.unique(lives.owner[own]))), counted(early)])  # fmt: skip
+        regions.append(budget.Region(name, mean, known))
+        rows.append([name, estimated(mean), _total(total), _share(total, whole), counted(len(np.unique(lives.owner[own]))), counted(early)])  # fmt: skip
     unknown = int(lives.unknown[mask].sum())
     if not unknown and all(region.attributed for region in regions):
         regions.append(budget.Region("unknown", sampled.stretch((0, 0)), attributed=False))
@@ -114,7 +116,7 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str) -> str:
         f"Where does the time of a token go, in {what}?",
         regions, footer, headline=[("mean life", life)], axis="mean time a token",
     )  # fmt: skip
-    key = "life" + "".join(f"-{part}" for part in [kind.replace("_", "-")] if part.isalnum())
+    key = f"life-{number}" if number else "life"
     return run.desk.figure(f"tokens/{run.name}", key, drawing, "token_life_segment") + table(
         [
             "segment",

@@ -275,7 +275,9 @@
     }
     if (open) group.append(make("path", { class: "akv-lanes-open", d: "M" + (d - 7) + "," + (middle - 6) + "l7,6l-7,6" }));
     if (bar.label && wide(bar.label, plot.font) < d - a - 8) {
-      group.append(make("text", { class: "akv-lanes-label", x: a + 4, y: middle + 4 }, bar.label));
+      var solid = group.querySelector(".akv-lanes-bar");
+      var style = "akv-lanes-label" + (solid ? " akv-lanes-in" : "");
+      group.append(make("text", { class: style, x: a + 4, y: middle + 4 }, bar.label));
     }
     named(group, bar);
     group.akvBar = bar;

@@ -180,16 +180,13 @@
     return element("p", {}, "On record more than once: ", joined(links));
   }
 
-  function of(about, lists, found, segments, sums, around, chosen) {
+  function of(about, lists, found, segments, sums, around) {
     var made = element("div");
     var row = found.token;
     var notes = element("ul");
     notesOf(about, lists, around, row, segments).forEach(function (line) {
       notes.append(element("li", {}, line));
     });
-    if (chosen.token === undefined && chosen.request === undefined) {
-      made.append(element("p", {}, "Nothing was chosen: this is the longest life of the run, warm-up left out."));
-    }
     made.append(linksOf(about, lists, around, row));
     var alike = alikeOf(found);
     if (alike) made.append(alike);

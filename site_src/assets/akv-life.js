@@ -11,6 +11,8 @@
   var ASSOCIATED =
     "What lies in a token's step is associated with it by the step alone: it is of all tokens of the step, and no cause of this one's.";
 
+  var UNASKED = "Nothing was chosen: this is the longest life of the run, warm-up left out. ";
+
   function counted(number, word) {
     return number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
   }
@@ -106,18 +108,19 @@
     spec.question = "How did token " + row.number + " of request " + row.request + " live?";
     spec.summary = spec.question + " " + lead;
     spec.zero = segments.length ? "“" + about.milestones[segments[0].from].word + "”, where this life begins" : "the beginning of its step";
-    spec.footer = [ASSOCIATED].concat(bounds(row, segments), about.footer);
+    spec.footer = about.footer.concat(ASSOCIATED, bounds(row, segments));
     if (segments.length) {
       var room = sums.life * 0.02;
       spec.from = -room;
       spec.to = sums.life + room;
     }
-    this.say.textContent = lead;
+    var unasked = chosen.token === undefined && chosen.request === undefined;
+    this.say.textContent = (unasked ? UNASKED : "") + lead;
     this.request.value = row.request;
     this.number.value = row.number;
     this.lead(row, around);
     window.akvLanes.draw(this.drawing, spec);
-    this.words.append(window.akvLifeWords.of(about, this.lists, found, segments, sums, around, chosen));
+    this.words.append(window.akvLifeWords.of(about, this.lists, found, segments, sums, around));
   };
 
   function sumsOf(segments) {

@@ -177,7 +177,7 @@ def test_the_keyboard_reaches_tokens_and_bars(page: Page, made: Path) -> None:
 
 def test_a_token_is_asked_for_by_name_and_one_that_is_not_there_is_said(page: Page, made: Path) -> None:
     opened(page, made)
-    assert "this is the longest life of the run" in page.locator(".akv-life-words").inner_text()
+    assert "this is the longest life of the run" in page.locator(".akv-life-said").inner_text()
     page.get_by_label("request", exact=True).fill(HOSTILE)
     page.get_by_label("token (from 0)").fill("0")
     page.get_by_role("button", name="show").click()
