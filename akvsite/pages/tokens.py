@@ -16,7 +16,7 @@ from akvsite.pages._stamps import run_cell, stamped_runs, stamps
 from akvsite.pages._token_life import Lives
 from akvsite.pages.sections.tokens import ON_DEVICE, word
 
-_LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record."
+_LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record: they are so for all of its run's tokens where nothing else is said."
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -39,19 +39,25 @@ def _list(desk: Desk, runs: list[Record]) -> str:
         ]
         for r in runs
     ]
-    columns = ["run", "level", "host role", "tokens or chunks", "milestones of all", "of some", "of none"]
+    columns = [
+        "run",
+        "level",
+        "host role",
+        "tokens or chunks",
+        "on record of some tokens",
+        "on record of none",
+    ]
     return f"# Tokens\n\n{text(_LIST)}\n" + table(columns, rows, sortable=True)
 
 
 def _milestones(account: Record | None) -> list[str]:
-    """Which milestones all tokens have, which some, with how many, and which none."""
+    """Which milestones some tokens have, with how many, and which none: all others are on record of all of them."""
     if account is None:
-        return ["–", "–", ", ".join(map(word, TOKEN))]
+        return ["–", ", ".join(map(word, TOKEN))]
     count = account["tokens"]
-    whole = [word(m) for m in TOKEN if account[m] == count]
     some = [f"{word(m)}: {account[m]:,} of {count:,}" for m in TOKEN if 0 < account[m] < count]
     none = [word(m) for m in TOKEN if not account[m]]
-    return [", ".join(part) or "–" for part in (whole, some, none)]
+    return [", ".join(part) or "–" for part in (some, none)]
 
 
 def _page(run: Run) -> str:

@@ -129,11 +129,14 @@
     (spec.windows || []).forEach(function (one) {
       windowOf(svg, plot, one);
     });
+    (spec.links || []).forEach(function (link) {
+      linkOf(svg, plot, link);
+    });
     spec.lanes.forEach(function (lane, n) {
       var middle = middleOf(plot, n);
       var words = middled(lane.label, font, narrow ? width - 8 : labels - 4);
       var place = narrow
-        ? { class: "akv-lanes-label", x: 2, y: middle - BAR / 2 - 3 }
+        ? { class: "akv-lanes-label akv-lanes-over", x: 2, y: middle - BAR / 2 - 3 }
         : { class: "akv-lanes-label", x: labels, y: middle + 4, "text-anchor": "end" };
       var label = make("text", place, words);
       if (words !== lane.label) label.append(make("title", {}, lane.label));
@@ -141,9 +144,6 @@
       lane.bars.forEach(function (bar) {
         barOf(svg, plot, bar, middle, n);
       });
-    });
-    (spec.links || []).forEach(function (link) {
-      linkOf(svg, plot, link);
     });
     footer(svg, spec, plot, width, "11.5px " + family);
     svg.akvPlot = { ends: ends, left: scale(ends[0]), right: scale(ends[1]) };

@@ -125,10 +125,12 @@
     redraw(own);
   }
 
+  /* Around what is in sight of the bar that its reader reached, else around the middle. */
   function zoom(own, factor) {
-    var bar = own.at && own.at.akvBar;
-    var middle = (own.view[0] + own.view[1]) / 2;
-    if (bar) middle = Math.max(own.view[0], Math.min(own.view[1], bar.end === null ? bar.start : (bar.start + bar.end) / 2));
+    var reach = own.reached ? window.akvLanesDraw.extent(own.at.akvBar) : own.view;
+    var from = Math.max(own.view[0], reach[0]);
+    var to = Math.min(own.view[1], reach[1]);
+    var middle = to < from ? (own.view[0] + own.view[1]) / 2 : (from + to) / 2;
     var half = ((own.view[1] - own.view[0]) * factor) / 2;
     look(own, [middle - half, middle + half]);
   }
@@ -150,6 +152,7 @@
       return one.akvBar === bar;
     });
     own.at = null;
+    own.reached = own.reached && !!same;
     reach(own, same || own.bars[0], focused);
     hear(own);
   }
@@ -170,7 +173,9 @@
     var say = function (event) {
       var group = groupOf(event);
       if (group) own.said.textContent = group.getAttribute("aria-label");
-      if (group && event.type === "focusin") reach(own, group, false);
+      if (!group || event.type !== "focusin") return;
+      own.reached = true;
+      reach(own, group, false);
     };
     own.svg.addEventListener("focusin", say);
     own.svg.addEventListener("mouseover", say);

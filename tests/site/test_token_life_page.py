@@ -161,7 +161,7 @@ def test_the_list_says_which_milestones_each_run_has(made: Made) -> None:
     _, listed = made([step(1)], of)
     text = words.of_page(listed)
     assert (
-        "arrived, scheduled, launched, sampled sent: 1 of 2 first device work, last device work, copied"
+        "2 sent: 1 of 2 first device work, last device work, copied"
         in text
     )
 
