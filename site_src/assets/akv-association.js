@@ -162,6 +162,19 @@
     return lines;
   }
 
+  /* What held the host in the whole step, in whichever of its pages it stands. */
+  function heldLine(view) {
+    if (!view.held) return null;
+    if (!view.held.calls) return element("p", {}, "No call of this step held the host, by its name or by request.");
+    var ns = window.akvChoice.time(view.held.ns);
+    var back = view.held.open ? "; " + view.held.open + " more" + " never returned" : "";
+    return element(
+      "p", {},
+      counted(view.held.calls - view.held.open, "call") + " of this step held the host, by name or by request: " + ns +
+        " inside them, added up over threads as recorded" + back + ". What that time was spent for is not said by it."
+    );
+  }
+
   function pager(view) {
     var PAGE = window.akvCallRows.PAGE;
     var pages = Math.ceil((view.total || 0) / PAGE);
@@ -213,7 +226,7 @@
     var box = element("div", {});
     [
       element("p", { class: "akv-said" }, lines.join("; ") + "."),
-      neighbours(own, view), pager(view), deeper(own, view), box,
+      heldLine(view), neighbours(own, view), pager(view), deeper(own, view), box,
       parts.alone(own.about, view), parts.table(own.about, view), parts.records(own.about, view),
     ].forEach(function (part) {
       if (part) own.result.append(part);

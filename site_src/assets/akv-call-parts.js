@@ -100,6 +100,11 @@
     return (row.kind === "wait" || row.blocking) && !row.nested ? ", holding the host" : "";
   }
 
+  function unnamed(row) {
+    if (row.kind !== "wait" && !row.blocking) return "nothing";
+    return row.queue ? "queue " + row.queue + ", no event named" : "no event named";
+  }
+
   function waitsCell(call) {
     var cell = element("td", {});
     var makers = Array.from(
@@ -121,7 +126,7 @@
     });
     if (makers.length > NAMED) cell.append(" and " + (makers.length - NAMED) + " more");
     if (unknown) cell.append((makers.length ? "; " : "") + unknown + " whose call is not known");
-    if (!call.waits.length) cell.append(call.row.waits ? call.row.waits + ", not looked up" : "none named");
+    if (!call.waits.length) cell.append(call.row.waits ? call.row.waits + ", not looked up" : unnamed(call.row));
     return cell;
   }
 

@@ -230,6 +230,19 @@
     return (a.start_ns === null) - (b.start_ns === null) || a.start_ns - b.start_ns || a.place - b.place;
   }
 
+  /* Calls that held the host, by their name or since their caller asked them to: how many, the time inside those that came
+     back, added up over threads, and how many did not. */
+  function held(rows) {
+    var found = { calls: 0, ns: 0, open: 0 };
+    rows.forEach(function (row) {
+      if ((row.kind !== "wait" && !row.blocking) || row.nested) return;
+      found.calls++;
+      if (row.duration_ns === null) found.open++;
+      else found.ns += row.duration_ns;
+    });
+    return found;
+  }
+
   /* The calls of a step, a page of them, and the device records in its time that have no call. */
   function step(lists, place, page, most) {
     return lists.steps.at(place).then(function (row) {
@@ -242,7 +255,7 @@
               function (made) {
                 return {
                   calls: made.calls, left: made.left, step: row, same: same, total: rows.length, lone: found[1],
-                  cut: found[0].length >= STEP_MOST,
+                  cut: found[0].length >= STEP_MOST, held: held(rows),
                 };
               }
             );

@@ -35,6 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
                 call(3_000, 3_500, 2, HOSTILE),
                 call(4_000, 9_000, 3, "cudaGraphLaunch", kind="graph replay"),
                 call(9_500, 9_600, None, "cudaMalloc", kind="other"),
+                call(9_700, 9_900, None, "cudaStreamSynchronize", kind="wait", queue="7"),
                 *(call(10_000 + 10 * n, 10_005 + 10 * n, 100 + n, "cudaMemcpyAsync") for n in range(MANY)),
             ],
             "level3_device": [
@@ -96,7 +97,7 @@ DELAY = "from its start to the first of theirs"
 def test_the_calls_of_a_step_with_what_is_associated_with_each(page: Page, made: Path) -> None:
     watch = checks.Watch(page, made.as_uri())
     opened(page, made, "#step=0")
-    first, lost, replay, other = table(page)
+    first, lost, replay, other, wait = table(page)
     assert first["device records"] == "1, by correlation id" and first["time inside"] == "500 ns"
     assert first[DELAY] == "-600 ns, bound unknown: begins before its call on this axis, kept as it is"
     assert (lost["call"], lost["device records"], lost[DELAY]) == (HOSTILE, "none on record", "")
@@ -104,6 +105,11 @@ def test_the_calls_of_a_step_with_what_is_associated_with_each(page: Page, made:
     assert replay["device records"] == "3, by correlation id; all of this one call, covering 2.5 us"
     assert (replay["time inside"], replay[DELAY]) == ("5 us", "1 us, bound unknown")
     assert other["device records"] == "none expected"
+    assert (wait["time inside"], wait["waits for"]) == ("200 ns, holding the host", "queue 7, no event named")
+    said = (
+        "1 call of this step held the host, by name or by request: 200 ns inside them, added up over threads"
+    )
+    assert said in page.locator(".akv-reader").inner_text()
     alone = page.locator(".akv-alone").inner_text()
     assert f"1 of those shown are expected to have one and have none on record (1 {HOSTILE})" in alone
     (record,) = table(page, "device records with no call")
@@ -129,11 +135,11 @@ def test_calls_of_a_name_come_page_by_page_and_the_page_is_in_the_address(page: 
     opened(page, made, "#name=cudaMemcpyAsync")
     said = page.locator(".akv-said")
     expect(said).to_contain_text("1 to 200 of 450 rows of this name")
-    assert len(table(page)) == 200 and table(page)[0]["row"] == "4"
+    assert len(table(page)) == 200 and table(page)[0]["row"] == "5"
     page.get_by_role("button", name="Last").click()
     expect(said).to_contain_text("401 to 450 of 450")
     assert page.url.endswith("#name=cudaMemcpyAsync&page=3")
-    assert [row["row"] for row in table(page)] == [str(n) for n in range(404, 454)]
+    assert [row["row"] for row in table(page)] == [str(n) for n in range(405, 455)]
     assert page.get_by_role("button", name="Next").is_disabled()
     page.get_by_role("button", name="Previous").click()
     expect(said).to_contain_text("201 to 400 of 450")
