@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import checks
 import pytest
 import reader_site
+import site_build
 from bundles import ask, call, interval, steps, write_capture
 from playwright.sync_api import Page, expect
 
 from akvsite.pages import rows
 from akvsite.pages import steps as step_pages
 
+#: A capture whose steps a probe and a profiler drew both; the calls and device records are the profiler's.
+TWO_TOOLS = "overlap-trace-h200-small-copies"
 HOSTILE = "<img src=x onerror=\"document.title='hit'\">"
 
 
@@ -58,6 +62,15 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
         captures / "unseen", {**tables, "level4_edge": [*calls, call(101_500, 101_510, 99)]}, level="edge"
     )
     write_capture(captures / "bare", {"step": drawn})
+    own = [
+        row
+        | {"start_ns": row["start_ns"] + 7_000_000, "end_ns": row["end_ns"] + 7_000_000, "clock": "device"}
+        for row in records
+    ]
+    write_capture(
+        captures / "apart", {"step": drawn, "level4_edge": calls, "level3_device": own}, level="edge"
+    )
+    shutil.copytree(site_build.ROOT / "captures" / TWO_TOOLS, captures / TWO_TOOLS)
     return reader_site.built(folder, captures, (rows, step_pages), bundle)
 
 
@@ -126,6 +139,34 @@ def test_without_full_sight_no_gap_is_told(page: Page, made: Path) -> None:
     assert table(page, "Gaps") == []
     assert "is not known to be idle, and no gap is told: not every record was seen" in said(page)
     assert "Not everything that ran is known to be in the records" in said(page)
+
+
+def test_records_without_a_place_on_the_axis_of_the_host_are_drawn_apart(page: Page, made: Path) -> None:
+    opened(page, made, run="apart")
+    drawings = page.locator(".akv-profile-drawing")
+    assert drawings.count() == 2
+    assert "by the device's own clock?" in drawings.nth(1).inner_text()
+    assert "queue" not in drawings.nth(0).locator("svg").inner_html()
+    assert table(page, "Gaps on the device's queues")[0][2:] == [
+        "has no place on the host's axis",
+        "unknown: the gap has no place on the host's axis",
+    ]
+    # By its own clock what it covers is known all the same.
+    assert table(page, "Copies against kernels")[0][3] == "150 ns, 60.0 % of the shorter"
+
+
+def test_steps_that_two_tools_drew_are_read_together(page: Page, made: Path) -> None:
+    opened(page, made, "#step=1", TWO_TOOLS)
+    assert "Another source drew the same iteration: its rows are here too." in said(page)
+    (kernels,) = ask(
+        made.parent / "akvsite.db",
+        "SELECT d.kernels, d.copies FROM step_device d JOIN run r ON r.id = d.run_id JOIN step s ON s.id = d.step_id"
+        f" WHERE r.name = '{TWO_TOOLS}' AND s.number = 1",
+    )
+    (line,) = table(page, "Copies against kernels")
+    assert line[1].startswith(f"{kernels['kernels']}: ") and line[2].startswith(f"{kernels['copies']}: ")
+    assert table(page, "Where the host's time went, in the step that engine annotation drew")
+    assert len(table(page, "Gaps on the device's queues")) == 12
 
 
 def test_missing_levels_are_named(page: Page, made: Path) -> None:
