@@ -188,9 +188,11 @@ def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) ->
     for side, name, m in runs:
         if m.lacks:
             lacking.setdefault(m.lacks, []).append(f"{side} ({name})")
-    if lacking or not runs:
+    if empty := [side for side in ("A", "B") if side not in {of for of, _, _ in runs}]:
+        return replace(part, absent=f"no run is left on side {' and '.join(empty)}")
+    if lacking:
         said = [why if len(of) == len(runs) else f"{', '.join(of)}: {why}" for why, of in lacking.items()]
-        return replace(part, absent="; ".join(said) or "no run is left")
+        return replace(part, absent="; ".join(said))
     refusal = _not_alike(runs)
     if refusal and not design.refusal:
         design = replace(design, refusal=refusal)

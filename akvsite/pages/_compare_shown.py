@@ -104,7 +104,11 @@ def sections(found: Compared, address: str, chart: Callable[[Part], str]) -> str
         "\n## Part by part\n",
         f"\nEvery number of every part, with its band: {link('CSV file', address)} ({number_of(whole, 'row')}). "
         "Names with the longest times stand first; a share is of A, whose number is 1. "
-        f"Beside the bands: {text(found.noise)}; {OF_STEPS_ALONE}.\n",
+        + (
+            f"Beside the bands: {text(found.noise)}; {OF_STEPS_ALONE}.\n"
+            if any(part.lines for part in formed)
+            else "\n"
+        ),
         *(_section(part, found, address, chart) for part in formed if not part.absent),
     ]
     absent = [f"{text(part.title)}: {text(part.absent)}." for part in formed if part.absent]

@@ -177,6 +177,15 @@ def test_a_part_that_a_side_lacks_names_the_level_that_would_tell(desk: site.Sit
     assert found["steps"].lines and not found["steps"].absent
 
 
+def test_where_a_side_has_no_run_nothing_is_new(desk: site.SiteDesk) -> None:
+    members = [
+        {"side": "A", "place": 0, "run": "gone", "run_id": None},
+        {"side": "B", "place": 0, "run": "after", "run_id": desk.ask("run_list", name="after")[0]["run_id"]},
+    ]
+    for part in _compare.compare(desk, members, ("a", "b"), TWO_RUNS).parts:
+        assert part.lines == () and part.absent == "no run is left on side A"
+
+
 def test_steps_of_two_kinds_are_not_alike(tmp_path: Path) -> None:
     rows = tables(KERNELS["after"])
     for row in rows["step"]:
