@@ -144,7 +144,9 @@ def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
         ]
         rest = window - per_step(steps, part_of[of_layer], inside["ns"][of_layer])
         shown = (window, *parts, *((rest,) if named else ()))
-        lines.append([layer, *(estimated(_mean(run, each, "ns")) for each in shown), counted(len(steps))])
+        # A region that lies in no such window took no time there: that is known, and no number.
+        cells = [estimated(_mean(run, each, "ns")) if each.any() else Cell("none", 0) for each in shown]
+        lines.append([layer, *cells, counted(len(steps))])
     left = f"; {len(found) - LAYERS} further layers are in the rows" if len(found) > LAYERS else ""
     return table(
         ["layer", "mean window", *named, *(["in no region"] if named else []), "steps"],
