@@ -96,6 +96,8 @@
     var own = this;
     var asked = window.akvFilter.of(listing, chosen);
     if (own.listing !== listing) {
+      // Who chose another kind by a link further down sees it.
+      if (own.listing && own.place.getBoundingClientRect().top < 0) own.place.scrollIntoView();
       own.formNow = window.akvFilter.form(listing, listed.pick, function (name, text) {
         var changes = { of: listed.name, from: null, row: null };
         changes[name] = text;

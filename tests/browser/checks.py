@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 FIGURES = "figure[data-akv-src]"
+READERS = "[data-akv-reader]"
 
 
 @dataclass
@@ -39,9 +40,10 @@ class Watch:
 
 
 def settle(page: Page, timeout_ms: float = 60_000) -> None:
-    """Waits until each chart of the page is drawn, or has said why it is not."""
+    """Waits until each chart of the page is drawn and each reader stands, or has said why it does not."""
     page.wait_for_function(
-        f"[...document.querySelectorAll('{FIGURES}')].every(f => f.hasAttribute('data-akv-drawn'))",
+        f"[...document.querySelectorAll('{FIGURES}')].every(f => f.hasAttribute('data-akv-drawn'))"
+        f" && [...document.querySelectorAll('{READERS}')].every(r => r.hasAttribute('data-akv-reader-ready'))",
         timeout=timeout_ms,
     )
 
@@ -68,6 +70,8 @@ def assert_drawn(page: Page, expected: dict[str, Iterable[str]] | None = None) -
               && (f.querySelector('.akv-drawing').getAttribute('aria-label') || '').length > 20]))"""
     )
     assert all(states.values()), f"not drawn, or without a text alternative: {states}"
+    readers = page.eval_on_selector_all(READERS, "all => all.map(r => r.dataset.akvReaderReady)")
+    assert set(readers) <= {"yes"}, f"readers: {readers}"
     texts = drawn_text(page)
     for key, lines in (expected or {}).items():
         # A line breaks where the page's width wants it, also within a word that is wider than the page.

@@ -25,6 +25,7 @@ KINDS = (
     "experiments/probe-made-up", "runs/looked-at", "experiments/runner-h200-probe", "runs/runner-sycl-device",
     "experiments/overlap-h200", "experiments/aa-h200", "instruments", "inquiries/the-observer-that-changed-the-answer",
     "claims/h200-copies-hide-wholly",
+    "tokens", "tokens/runner-sycl-device", "steps/runner-sycl-device", "calls/sycl-cpu-edge", "rows/runner-sycl-device",
 )  # fmt: skip
 PLAIN = "publish"
 #: Pages of the same parts as another: what is odd about them is in their words and drawings.

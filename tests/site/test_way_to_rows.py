@@ -1,0 +1,115 @@
+"""From every number to the rows that it is made from: two links at most, and one from each chart of a run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from akvsite.pages._listed import BY_NAME
+from akvsite.site import PAGES_OF_A_RUN
+
+#: Pages of no run, though some have tables with numbers: of the suite itself, of hosts, and of what people wrote.
+OF_NO_RUN = re.compile(
+    r"(404|bring|claims|device|discipline|edge|export|inquiries|instrument|method|publish|retractions|runner|schema)\.html$"
+)
+
+
+@dataclass
+class Way(HTMLParser):
+    """The links of a page's own text, and of each of its charts and tables; the theme's navigation is none of it."""
+
+    links: set[str] = field(default_factory=set)
+    charts: dict[str, set[str]] = field(default_factory=dict)
+    numbers: bool = False
+    _within: bool = False
+    _chart: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        held = dict(attrs)
+        self._within = self._within or tag == "article"
+        if not self._within:
+            return
+        if tag == "figure" and held.get("data-akv-src"):
+            self._chart = str(held["data-akv-key"])
+            self.charts[self._chart] = set()
+        if tag in ("td", "th") and "akv-number" in (held.get("class") or ""):
+            self.numbers = True
+        if tag == "a" and held.get("href"):
+            self.links.add(str(held["href"]))
+            if self._chart:
+                self.charts[self._chart].add(str(held["href"]))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "figure":
+            self._chart = ""
+        if tag == "article":
+            self._within = False
+
+
+@cache
+def way(page: Path) -> Way:
+    found = Way()
+    found.feed(page.read_text(encoding="utf-8"))
+    return found
+
+
+def targets(page: Path, links: set[str]) -> set[Path]:
+    """The pages of the site that links lead to."""
+    parts = [urlsplit(link) for link in links]
+    found = {(page.parent / unquote(p.path)).resolve() for p in parts if p.path and not p.scheme}
+    return {target for target in found if target.suffix == ".html" and target.is_file()}
+
+
+@pytest.fixture(scope="module")
+def site(project: Path) -> Path:
+    return (project / "site").resolve()
+
+
+def test_from_every_number_at_most_two_links_lead_to_its_rows(site: Path) -> None:
+    lost = []
+    for page in sorted(site.rglob("*.html")):
+        if OF_NO_RUN.match(page.relative_to(site).as_posix()) or not (way(page).charts or way(page).numbers):
+            continue
+        near = targets(page, way(page).links) | {page}
+        far = {target for one in near for target in targets(one, way(one).links)} | near
+        run = (
+            page.stem if page.parent.name in PAGES_OF_A_RUN and (site / "rows" / page.name).is_file() else ""
+        )
+        rows = {target.stem for target in far if target.parent == site / "rows"}
+        if not rows or (run and run not in rows):
+            lost.append(page.relative_to(site).as_posix())
+    assert not lost, f"no way of two links to rows from: {lost}"
+
+
+def test_each_chart_of_a_run_leads_to_its_rows_and_each_such_link_names_a_listing(site: Path) -> None:
+    charts = 0
+    for page in sorted(site.rglob("*.html")):
+        of_a_run = page.parent.name in PAGES_OF_A_RUN and (site / "rows" / page.name).is_file()
+        for key, links in way(page).charts.items():
+            to = [link for link in links if f"rows/{page.name}" in unquote(link)]
+            assert bool(to) == of_a_run, f"{page.relative_to(site)}: the chart {key}"
+            charts += len(to)
+        for link in way(page).links:
+            parts = urlsplit(link)
+            if "/rows/" in f"/{parts.path}" and parts.fragment:
+                listing = re.match(r"of=(\w+)", parts.fragment)
+                assert listing and listing[1] in BY_NAME, f"{page.relative_to(site)}: {link}"
+    assert charts > 50
+
+
+def test_names_of_calls_and_kernels_lead_to_rows_of_that_name(site: Path) -> None:
+    page = site / "runs" / "h200-kv-prefetch-device.html"
+    asked = [urlsplit(link).fragment for link in way(page).links if "/rows/" in link]
+    assert any(re.match(r"of=calls&name=cuda\w+&source=vendor", one) for one in asked), asked[:20]
+    assert any(one.startswith("of=intervals&name=") and one.endswith("kind=kernel") for one in asked), asked[
+        :20
+    ]
