@@ -7,6 +7,13 @@
 
   var LINES = 400; // lines in one drawing; of calls with more records the first alone is joined
   var parts = window.akvCallParts;
+  // A call and what it asks the device for have one hue: their lanes tell them apart.
+  var KINDS = ["launch, kernel", "copy", "fill", "wait", "graph replay", "other"];
+
+  function hue(kind) {
+    if (kind === "launch" || kind === "kernel") return KINDS[0];
+    return KINDS.indexOf(kind) < 0 ? "other" : kind;
+  }
 
   function element() {
     return window.akvChoice.element.apply(null, arguments);
@@ -48,10 +55,10 @@
 
   function callBar(call, base) {
     var row = call.row;
-    var words = row.name + ", row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + call.records.length + " device records, " + parts.delay(call) : "");
+    var words = row.name + " (" + row.kind + "), row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + call.records.length + " device records, " + parts.delay(call) : "");
     return {
       start: row.start_ns - base, end: row.duration_ns === null ? null : row.start_ns + row.duration_ns - base, startBound: 0, endBound: 0,
-      kind: "call: " + row.kind, name: row.name, title: words,
+      kind: hue(row.kind), name: row.name, title: words,
       onpick: function () {
         window.akvChoice.write({ call: row.place, step: null, name: null, page: null });
       },
@@ -62,7 +69,7 @@
     var from = record.call_id === null ? "no call on record" : "associated with call " + record.call_id + " by " + record.made_by;
     return {
       start: record.start_ns - base, end: record.end_ns === null ? null : record.end_ns - base,
-      startBound: record.start_bound_ns, endBound: record.end_bound_ns, kind: "record: " + record.kind, name: record.name,
+      startBound: record.start_bound_ns, endBound: record.end_bound_ns, kind: hue(record.kind), name: record.name,
       title: record.name + " (" + record.kind + ", row " + record.place + "), " + from,
     };
   }
@@ -96,7 +103,7 @@
     var all = lanes.all();
     var ends = extent(all);
     window.akvLanes.draw(box, {
-      from: ends[0], to: ends[1], views: views(view, base), question: question, zero: "the start of the first call shown, by the host's clock", lanes: all,
+      from: ends[0], to: ends[1], kinds: KINDS, views: views(view, base), question: question, zero: "the start of the first call shown, by the host's clock", lanes: all,
       windows: window_(view, base), links: links(joins, all),
       summary: summary(view, all), footer: [lines.join("; ") + " · " + joined(joins, view)].concat(about.footer),
     });

@@ -103,7 +103,17 @@
         if (bar.kind && !bar.hollow && !bar.plain && found.indexOf(bar.kind) < 0) found.push(bar.kind);
       });
     });
-    return found;
+    if (!spec.kinds) return found;
+    // Each keeps its hue where another is missing, which leaves a null.
+    return spec.kinds
+      .map(function (kind) {
+        return found.indexOf(kind) < 0 ? null : kind;
+      })
+      .concat(
+        found.filter(function (kind) {
+          return spec.kinds.indexOf(kind) < 0;
+        })
+      );
   }
 
   /* spec as in akv-lanes.js, the ends of what is shown, and a width in px. Each bar's element has the bar in `akvBar`. */
@@ -182,9 +192,10 @@
   }
 
   function legend(svg, named, y, width, font) {
-    if (named.length < 2) return y;
+    if (named.filter(Boolean).length < 2) return y;
     var x = 2;
     named.forEach(function (kind, n) {
+      if (kind === null) return;
       var words = shortened(kind, font, width - 30);
       var room = 22 + wide(words, font) + 14;
       if (x > 2 && x + room > width) {

@@ -4,6 +4,7 @@
  * akvLanes.draw(box, {
  *   question, summary, footer: [lines],
  *   zero: "what time 0 is", from, to: ns (optional: what is shown at first),
+ *   kinds: [kind] (optional: their hues, in this order, whichever are there),
  *   views: [{label, from, to}] (optional: stretches that a button shows),
  *   lanes: [{label, bars: [{start, end, startBound, endBound, kind, name, title, label, hollow, plain, onpick}]}],
  *   windows: [{start, end, label}], links: [{from: {lane, time}, to: {lane, time}, label}],
