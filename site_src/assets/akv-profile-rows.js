@@ -242,11 +242,12 @@
   function named(rows, gap, most) {
     var found = new Map();
     rows.forEach(function (row) {
-      var one = found.get(row.name) || { count: 0, ns: 0 };
+      var name = row.layer === null || row.layer === undefined ? row.name : "layer " + row.layer;
+      var one = found.get(name) || { count: 0, ns: 0 };
       var last = end(row);
       one.count += 1;
       one.ns += Math.max(0, Math.min(last === null ? end(gap) : last, end(gap)) - Math.max(row.start_ns, gap.start_ns));
-      found.set(row.name, one);
+      found.set(name, one);
     });
     var names = Array.from(found).sort(function (a, b) {
       return b[1].ns - a[1].ns;

@@ -62,6 +62,16 @@
     return element("a", { href: about.page + "#" + address.toString() }, words);
   }
 
+  /* Whether any of the rows lies in the step; rows that were not read may. */
+  function lies(rows, step) {
+    return (
+      !rows ||
+      rows.some(function (row) {
+        return row.step_id === step.place;
+      })
+    );
+  }
+
   function budget(about, data) {
     if (!about.has.regions) return [absent("Where the host's time in this step went", "host")];
     var made = [];
@@ -148,7 +158,7 @@
     var heads = ["device", "kernels, and what they cover", "copies, and what they cover", "both at once"];
     var links = element("p", {});
     data.steps.forEach(function (step) {
-      links.append(rows(about, "device records of the step that " + step.source + " drew", "intervals", { step_id: step.place }), " ");
+      if (lies(data.intervals, step)) links.append(rows(about, "device records of the step that " + step.source + " drew", "intervals", { step_id: step.place }), " ");
     });
     return [line(words), lines.length ? table("Copies against kernels in the step: " + SEEN, heads, lines) : line("Neither a kernel nor a copy of it is on record."), links];
   }
@@ -196,7 +206,7 @@
     made.append(rows(about, "the step", "steps", { row: step.place }));
     data.steps.forEach(function (one) {
       ["tokens", "phases", "regions", "calls", "intervals"].forEach(function (name) {
-        if (about.has[name]) made.append(" · ", rows(about, name + " (" + one.source + ")", name, { step_id: one.place }));
+        if (about.has[name] && lies(data[name], one)) made.append(" · ", rows(about, name + " (" + one.source + ")", name, { step_id: one.place }));
       });
     });
     if (about.has.calls) {
