@@ -25,6 +25,9 @@ from akvsite.tables import TABLES
 
 BUSY_SECONDS = 30.0
 
+#: Rows of a query that are in memory as tuples at once, where its columns are wanted.
+_PIECE = 50_000
+
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
@@ -193,10 +196,12 @@ class Store:
         """Columns of a query as numpy arrays: int64 where every value is an integer, else float64 or object."""
         cursor = self.connection.execute(sql, parameters)
         names = _apart([d[0] for d in cursor.description or ()])
-        fetched = cursor.fetchall()
-        if not fetched:
-            return {name: np.empty(0, dtype=np.int64) for name in names}
-        return {name: _array(values) for name, values in zip(names, zip(*fetched, strict=True), strict=True)}
+        gathered = [_Gathered() for _ in names]
+        # Piece by piece: of a million rows as tuples nothing is left but their values.
+        while piece := cursor.fetchmany(_PIECE):
+            for column, values in zip(gathered, zip(*piece, strict=True), strict=True):
+                column.add(values)
+        return {name: column.whole() for name, column in zip(names, gathered, strict=True)}
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The single value of a query, or None."""
@@ -322,6 +327,35 @@ def _refuse_foreign_file(path: Path) -> None:
         raise BadInput(path, "is not a file")
     elif not path.parent.is_dir():
         raise BadInput(path, "the folder for the store does not exist")
+
+
+class _Gathered:
+    """A column that comes in pieces: whole numbers as arrays, all else as it is, each text once."""
+
+    def __init__(self) -> None:
+        self._pieces: list[np.ndarray | tuple[Any, ...]] = []
+        self._texts: dict[str, str] = {}
+
+    def add(self, values: tuple[Any, ...]) -> None:
+        kinds = set(map(type, values))
+        if kinds == {int}:
+            self._pieces.append(np.array(values, dtype=np.int64))
+        elif str in kinds:
+            once = self._texts.setdefault
+            self._pieces.append(tuple(once(v, v) if type(v) is str else v for v in values))
+        else:
+            self._pieces.append(values)
+
+    def whole(self) -> np.ndarray:
+        if all(isinstance(piece, np.ndarray) for piece in self._pieces):
+            return np.concatenate([np.empty(0, dtype=np.int64), *self._pieces])
+        return _array(
+            tuple(
+                value
+                for piece in self._pieces
+                for value in (piece.tolist() if isinstance(piece, np.ndarray) else piece)
+            )
+        )
 
 
 def _array(values: tuple[Any, ...]) -> np.ndarray:
