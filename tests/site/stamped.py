@@ -58,7 +58,8 @@ class _Reader(HTMLParser):
             self.blocks.append(([], [], set()))
         if (marked := known.get("data-akv-retraction")) is not None:
             (self.on_page if stamp else self.blocks[-1][2]).add(marked)
-        if not quoted and not stamp and known.get("href"):
+        # A link in the head leads to the next page of all, whatever that is, and is not seen.
+        if not quoted and not stamp and tag != "link" and known.get("href"):
             self.blocks[-1][1].append(str(known["href"]))
         if tag not in _VOID:
             self.open.append((tag, quoted, stamp))
