@@ -359,12 +359,11 @@ class _Gathered:
 
 
 def _array(values: tuple[Any, ...]) -> np.ndarray:
-    if any(v is None for v in values):
-        if all(v is None or isinstance(v, (int, float)) for v in values):
-            return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        return np.array(values, dtype=object)
-    if all(type(v) is int for v in values):
+    kinds = set(map(type, values))  # one pass without a step of Python for each value
+    if kinds == {int}:
         return np.array(values, dtype=np.int64)
-    if all(isinstance(v, (int, float)) for v in values):
+    if kinds <= {int, float}:
         return np.array(values, dtype=np.float64)
+    if kinds <= {int, float, type(None)}:
+        return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     return np.array(values, dtype=object)

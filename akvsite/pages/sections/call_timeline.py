@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from akvsite.calls import EXPECTS
 from akvsite.charts import timeline
 from akvsite.pages import Record
@@ -30,7 +32,7 @@ def write(run: Run) -> str:
         question = f"Which runtime calls were made in {what}?"
         why = f"{what}: the middle one of those with device records"
     else:
-        rows = run.desk.ask("call_from_middle", run_id=run.id, order="start_ns,call_id", limit=WITHOUT_STEPS)
+        rows = _from_middle(run)
         question = "Which runtime calls were made from the middle launch or copy on?"
         why = f"{len(rows):,} calls, from the middle one on of those that put work on a queue: no step is known for device records"
     if not rows:
@@ -58,8 +60,23 @@ def write(run: Run) -> str:
         origin="start of the first call shown, host clock",
     )
     return f"\n{text(why[0].upper() + why[1:] + '. ' + about_beneath)}\n\n" + run.desk.figure(
-        run.page, "call-timeline", chart, "runtime_call" if step is not None else "call_from_middle"
+        run.page, "call-timeline", chart, "runtime_call"
     )
+
+
+def _from_middle(run: Run) -> list[Record]:
+    """Calls from the middle one on of those that put work on a queue: the first ones are the start of a program, in which
+    kernels are built."""
+    calls = run.desk.columns("runtime_call", run_id=run.id, only=("call_id", "start_ns", "kind"))
+    order = np.lexsort((calls["call_id"], calls["start_ns"]))
+    works = np.flatnonzero(np.isin(calls["kind"][order], list(EXPECTS)))
+    if not len(works):
+        return []
+    middle = int(works[(len(works) - 1) // 2])
+    shown = calls["call_id"][order[middle : middle + WITHOUT_STEPS]]
+    return [
+        row for call in shown.tolist() for row in run.desk.ask("runtime_call", run_id=run.id, call_id=call)
+    ]
 
 
 def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[timeline.Interval], str]:
