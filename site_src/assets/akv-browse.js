@@ -185,38 +185,13 @@
       },
     });
     own.parts.table.append(made.element);
-    own.notes(made.empty);
+    window.akvRowsTable.notes(own.listing, made.empty, own.about).forEach(function (text) {
+      own.parts.notes.append(element("p", {}, text));
+    });
     if (own.back !== undefined) {
       window.akvRowsTable.focus(made.element.tBodies[0], own.back);
       own.back = undefined;
     }
-  };
-
-  /* What the numbers of the table are, and the printed line. */
-  Browse.prototype.notes = function (empty) {
-    var own = this;
-    var note = function (text) {
-      own.parts.notes.append(element("p", {}, text));
-    };
-    own.listing.columns
-      .filter(function (column, n, all) {
-        return (
-          column.origin !== undefined &&
-          all.findIndex(function (other) {
-            return other.origin === column.origin;
-          }) === n
-        );
-      })
-      .forEach(function (column) {
-        var device = /^own_/.test(column.name);
-        note(
-          (device ? column.name + " counts" : "Times count") + " from the run's origin, " + column.origin + " ns on " +
-            (device ? "the device's own clock, which is another axis." : "the host's axis.")
-        );
-      });
-    note("Whole numbers are as recorded. “–” is not known. Names of rows are their places in the listing, from 0.");
-    if (empty.length) note("Not known in any row shown, so without a column here: " + empty.join(", ") + ".");
-    own.about.footer.forEach(note);
   };
 
   Browse.prototype.count = function (turn) {

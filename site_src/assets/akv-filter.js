@@ -66,7 +66,8 @@
     listing.columns.forEach(function (column) {
       if (pick.indexOf(column.name) < 0 && !column.refers) return;
       var control = controlOf(listing, column);
-      var name = column.name.replace(/_id$/, "");
+      var short = column.name.replace(/_id$/, "");
+      var name = listing.column(short) ? column.name : short;
       // Its label holds it, and so would hold the text of all its options too.
       control.setAttribute("aria-label", name);
       controls[column.name] = control;
@@ -145,7 +146,7 @@
       text.value = "";
     };
     text.addEventListener("change", take);
-    return element("span", { class: "akv-ask-other" }, names, text);
+    return element("span", { class: "akv-ask-other" }, "another column", names, text);
   }
 
   function shortened(text) {

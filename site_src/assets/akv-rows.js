@@ -260,6 +260,24 @@
     });
   }
 
+  /* What the numbers of a table are, and the printed line: texts. `empty`: names of columns without a value in it. */
+  function notes(listing, empty, about) {
+    var origins = [];
+    var said = [];
+    listing.columns.forEach(function (column) {
+      if (column.origin === undefined || origins.indexOf(column.origin) >= 0) return;
+      origins.push(column.origin);
+      said.push(
+        /^own_/.test(column.name)
+          ? column.name + " counts from " + column.origin + " ns on the device's own clock, which is another axis."
+          : "Times count from the run's origin, " + column.origin + " ns on the host's axis."
+      );
+    });
+    said.push("Whole numbers are as recorded. “–” is not known. Names of rows are their places in the listing, from 0.");
+    if (empty.length) said.push("Not known in any row shown, so without a column here: " + empty.join(", ") + ".");
+    return said.concat(about.footer);
+  }
+
   /* Rows as CSV: what they are of stands in each. A text that a spreadsheet would run gets a leading apostrophe. */
   function csv(listing, rows, about) {
     var origins = listing.columns.filter(function (column) {
@@ -300,5 +318,5 @@
     return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   }
 
-  window.akvRowsTable = { table: table, detail: detail, leads: leads, same: same, csv: csv, move: move, focus: focus };
+  window.akvRowsTable = { table: table, detail: detail, leads: leads, same: same, notes: notes, csv: csv, move: move, focus: focus };
 })();
