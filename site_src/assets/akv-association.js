@@ -121,7 +121,10 @@
     if (own.number.value === "" || own.number.value === own.reflected.number) return undefined;
     return own.lists.steps.find({ number: Number(own.number.value) }, { count: 20 }).then(function (found) {
       if (!found.rows.length) own.status.textContent = "There is no step with number " + own.number.value + " in this run.";
-      else window.akvChoice.write(choice({ step: found.rows[0].place }));
+      else {
+        own.alike = found.rows;
+        window.akvChoice.write(choice({ step: found.rows[0].place }));
+      }
     });
   }
 
@@ -175,6 +178,20 @@
     );
   }
 
+  /* Steps that have the number that was asked for, where there are several: none of them is told to be the one meant. */
+  function alike(own, view) {
+    var rows = own.alike || [];
+    var here = rows.some(function (row) {
+      return view.step && row.place === view.step.place;
+    });
+    if (!here || rows.length < 2) return null;
+    var line = element("p", {}, rows.length + " steps have number " + view.step.number + ": ");
+    rows.forEach(function (row, n) {
+      line.append(n ? ", " : "", element("a", { href: "#step=" + row.place }, "row " + row.place + " (" + row.source + ")"));
+    });
+    return line;
+  }
+
   function pager(view) {
     var PAGE = window.akvCallRows.PAGE;
     var pages = Math.ceil((view.total || 0) / PAGE);
@@ -226,7 +243,7 @@
     var box = element("div", {});
     [
       element("p", { class: "akv-said" }, lines.join("; ") + "."),
-      heldLine(view), neighbours(own, view), pager(view), deeper(own, view), box,
+      alike(own, view), heldLine(view), neighbours(own, view), pager(view), deeper(own, view), box,
       parts.alone(own.about, view), parts.table(own.about, view), parts.records(own.about, view),
     ].forEach(function (part) {
       if (part) own.result.append(part);

@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
     write_capture(
         captures / "whole",
         {
-            "step": [*steps(2, 10_000), {**steps(3, 10_000)[2], "end_ns": None}],
+            "step": [*steps(2, 10_000), {**steps(3, 10_000)[2], "end_ns": None, "number": 1}],
             "level4_edge": [
                 call(1_000, 1_500, 1),
                 call(3_000, 3_500, 2, HOSTILE),
@@ -223,6 +223,16 @@ def test_a_step_without_an_end_leaves_open_what_lies_in_it(page: Page, made: Pat
     opened(page, made, "#step=2")
     assert "the step has no end on record" in page.locator(".akv-said").inner_text()
     assert "not known, since the step has no end on record" in page.locator(".akv-alone").inner_text()
+
+
+def test_a_step_is_chosen_by_its_number_and_of_several_none_is_meant(page: Page, made: Path) -> None:
+    opened(page, made, "#step=0")
+    page.get_by_label("of the step with number").fill("1")
+    page.keyboard.press("Enter")
+    expect(page.locator(".akv-reader")).to_contain_text(
+        "2 steps have number 1: row 1 (engine counter), row 2"
+    )
+    assert page.url.endswith("#step=1")
 
 
 @pytest.mark.parametrize("width, scheme", [(1200, "default"), (390, "slate")])
