@@ -21,6 +21,7 @@ import resource
 import shutil
 import sqlite3
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -174,6 +175,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="openings of each page (3)")
     parser.add_argument("--keep", type=Path, help="a folder that does not exist yet, to keep what is made in")
     given = parser.parse_args()
+    # Building takes minutes: what is known is said at once, also into a file.
+    sys.stdout.reconfigure(line_buffering=True)
     large, small = f"large-{given.steps}", f"small-{given.few}"
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
