@@ -161,9 +161,9 @@ def test_the_keyboard_reaches_tokens_and_bars(page: Page, made: Path) -> None:
     expect(said).to_contain_text("until launched: 1 ms")
     page.keyboard.press("ArrowDown")
     expect(said).to_contain_text("step.2")
-    ticks = page.locator(".akv-lanes-tick").all_inner_texts()
+    ticks = page.locator(".akv-lanes-tick").all_text_contents()
     page.keyboard.press("+")
-    assert page.locator(".akv-lanes-tick").all_inner_texts() != ticks
+    assert page.locator(".akv-lanes-tick").all_text_contents() != ticks
     # Its bar is still the one that is looked at.
     assert "step.2" in (page.evaluate("document.activeElement.getAttribute('aria-label')") or "")
     # A bar of another token leads to it.
