@@ -25,7 +25,16 @@ from bundles import steps, write_capture
 ROOT = Path(__file__).parents[1]
 
 #: Pages that are written by hand.
-PAGES = ("bring.md", "device.md", "discipline.md", "edge.md", "export.md", "instrument.md", "publish.md", "runner.md")
+PAGES = (
+    "bring.md",
+    "device.md",
+    "discipline.md",
+    "edge.md",
+    "export.md",
+    "instrument.md",
+    "publish.md",
+    "runner.md",
+)
 
 HOSTILE = 'void </script><img src=x onerror="document.title=\'hit\'">_*`|[a](javascript:alert(1)) & \u202eleft<T, "x">'
 

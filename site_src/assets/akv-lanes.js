@@ -23,8 +23,8 @@
   var SHORTEST = 10; // ns: nobody looks closer
   var KEYS = [
     ["Tab", "into the drawing, to one bar"],
-    ["← →", "the next bar of its lane"],
-    ["↑ ↓", "the nearest bar of the next lane"],
+    ["left, right", "the next bar of its lane"],
+    ["up, down", "the nearest bar of the next lane"],
     ["+ −", "closer, wider"],
     ["0", "the whole of it"],
     ["Enter", "follow the bar, where it leads anywhere"],

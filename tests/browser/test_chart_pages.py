@@ -195,7 +195,7 @@ def test_fifty_pages_of_large_charts_leave_the_search_small(tmp_path: Path) -> N
     assert "Words that the search should find" in text
     assert "kernel_with_a_long_name" not in text
     html = (out / "page0.html").read_text(encoding="utf-8")
-    assert "1960 more rows are in the CSV file" in html
+    assert "1980 more rows are in the CSV file" in html
 
 
 #: The rows of pixels, of those that a line of text takes, in which anything but the ground is drawn.

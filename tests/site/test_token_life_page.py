@@ -160,10 +160,7 @@ def test_the_list_says_which_milestones_each_run_has(made: Made) -> None:
     of = [token("a", 1, 1), token("a", 2, 1, sent_ns=None)]
     _, listed = made([step(1)], of)
     text = words.of_page(listed)
-    assert (
-        "2 sent: 1 of 2 first device work, last device work, copied"
-        in text
-    )
+    assert "2 sent: 1 of 2 first device work, last device work, copied" in text
 
 
 def test_times_of_a_client_alone_have_no_lives(made: Made) -> None:
