@@ -47,6 +47,7 @@ def export(
     they made. An export of a run that was looked at says nothing about speed, as its pages do.
     """
     from akvsite import exports
+    from akvsite.pages._html import number_of
 
     if form not in exports.FORMATS:
         raise BadInput("--format", f"{form!r}; one of {', '.join(exports.FORMATS)}")
@@ -63,11 +64,12 @@ def export(
     if json:
         as_json({"out": str(target), "format": form, "rows": written, **about})
         return
-    rows = ", ".join(f"{count:,} {name}" for name, count in written.items() if count)
+    rows = ", ".join(number_of(count, name[:-1], name) for name, count in written.items() if count)
     say(f"{target}: {rows or 'no rows'} (counted)")
     say(f"  {about['use']}: {about['because']}")
     for line in about["retractions"]:
         say(f"  {line}")
+    say(f"  next: {exports.FORMATS[form].NEXT}")
 
 
 def _steps(step: int | None, steps: str | None) -> Steps | None:
@@ -76,6 +78,8 @@ def _steps(step: int | None, steps: str | None) -> Steps | None:
     if step is not None and steps is not None:
         raise BadInput("--step and --steps", "are both given: one step, or the first and the last one")
     if step is not None:
+        if not 0 <= step < 10**18:
+            raise BadInput("--step", f"{step}: a step's number has 1 to 18 digits")
         return Steps(step, step)
     if steps is None:
         return None
@@ -99,5 +103,5 @@ def _about(opened: Store, name: str) -> tuple[int, dict[str, Any]]:
         "run": run.name, "level": run.level, "host": listed[0]["host"], "role": listed[0]["role"], "use": run.use,
         "because": run.use_because, "clock": run.clock_line, "device records seen": run.seen() or "none",
         "warm_up_steps": run.warm_up_steps, "links": "an association of two records, never a cause",
-        "retractions": list(run.withdrawn), "made by": "akvsite export",
+        "retractions": list(run.withdrawn),
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """Rows of a run, or of some of its steps, for other tools: one file here for each format.
 
-A format is a module with ``ENDING`` (of the name that is written where none is given), ``ABOUT`` and
-``write(source, out, progress)``, which makes ``out`` and returns the rows that it wrote, by kind.
+A format is a module with ``ENDING`` (of the name that is written where none is given), ``ABOUT``, ``NEXT`` (what to do
+with it) and ``write(source, out, progress)``, which makes ``out`` and returns the rows that it wrote, by kind.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ def write(
     if form not in FORMATS:
         raise BadInput("--format", f"{form!r}; one of {', '.join(FORMATS)}")
     source.refuse_unknown_steps()
-    with replaced(out, replace=replace) as fresh:
+    with replaced(out, source.store.path, replace=replace) as fresh:
         written: dict[str, int] = FORMATS[form].write(source, fresh, progress)
     return written

@@ -81,10 +81,22 @@ class Source:
         return self.store.batches(f"{sql} ORDER BY {kind.order}", self._values(), size=BATCH)
 
     def refuse_unknown_steps(self) -> None:
-        """Raises ``BadInput`` where no step has one of these numbers."""
-        if self.steps is not None and not self.store.rows(f"{_STEPS} LIMIT 1", self._values()):
-            said = f"{self.steps.first}:{self.steps.last}"
-            raise BadInput(self.about["run"], f"has no step with a number of {said}")
+        """Raises ``BadInput`` where no step has one of these numbers, with those that there are."""
+        if self.steps is None or self.store.rows(f"{_STEPS} LIMIT 1", self._values()):
+            return
+        first, last = self.steps.first, self.steps.last
+        (found,) = self.store.rows(
+            "SELECT count(*) AS steps, min(number) AS least, max(number) AS most FROM step WHERE run_id = ?",
+            [self.run_id],
+        )
+        if not found["steps"]:
+            why = "has no steps on record"
+        elif found["least"] is None:
+            why = "has steps on record, and none of them has a number"
+        else:
+            asked = f"of number {first}" if first == last else f"with a number from {first} to {last}"
+            why = f"has no step {asked}; those on record are from {found['least']} to {found['most']}"
+        raise BadInput(self.about["run"], why)
 
     def retractions(self) -> list[str]:
         return list(self.about.get("retractions", ()))

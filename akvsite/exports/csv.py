@@ -14,6 +14,7 @@ from akvsite.exports._rows import ROWS, TEXT, Source, columns
 
 ENDING = "-csv"
 ABOUT = "a folder of CSV files, one for each kind of rows"
+NEXT = "its about.json says what each column holds; any reader of CSV opens the rest"
 
 
 def write(source: Source, out: Path, progress: Callable[[str], None]) -> dict[str, int]:

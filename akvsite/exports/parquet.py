@@ -13,6 +13,7 @@ from akvsite.exports._rows import ROWS, TEXT, Source, columns, described
 
 ENDING = "-parquet"
 ABOUT = "a folder of Parquet files, one for each kind of rows"
+NEXT = "its about.json says what each column holds; any reader of Parquet opens the rest"
 
 
 def write(source: Source, out: Path, progress: Callable[[str], None]) -> dict[str, int]:

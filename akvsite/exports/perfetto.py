@@ -16,10 +16,12 @@ from akvsite.exports import _requests
 from akvsite.exports._lanes import Arguments, Lanes
 from akvsite.exports._packets import Packets
 from akvsite.exports._rows import ROWS, Source, columns
+from akvsite.exports._target import MADE_BY
 from akvsite.milestones import TOKEN
 
 ENDING = ".perfetto-trace"
 ABOUT = "one file for ui.perfetto.dev and trace_processor"
+NEXT = "open it at https://ui.perfetto.dev (Open trace file), which reads it on this machine; trace_processor takes SQL"
 
 Progress = Callable[[str], None]
 Record = dict[str, Any]
@@ -151,6 +153,7 @@ class _Trace:
             for key, value in about.items()
             if isinstance(value, str | int | list)
         }
+        told["made by"] = MADE_BY
         if self.later_ns:
             told["times are later, by ns"] = self.later_ns
         stamps = "".join(f" · {line}" for line in self.source.retractions())

@@ -246,9 +246,59 @@ def test_of_some_steps_are_their_calls_the_records_of_those_and_their_tokens(
     assert {name: count for name, count in written.items() if count} == {
         "steps": 1, "requests": 1, "events": 1, "tokens": 1, "calls": 2, "intervals": 1,
     }  # fmt: skip
-    with pytest.raises(BadInput, match="made-up: has no step with a number of 5:9"):
+    with pytest.raises(
+        BadInput, match="made-up: has no step with a number from 5 to 9; those on record are from 0 to 2"
+    ):
         export(store, "csv", tmp_path / "d", exports.Steps(5, 9))
+    with pytest.raises(BadInput, match="has no step of number 999;"):
+        export(store, "csv", tmp_path / "d", exports.Steps(999, 999))
     assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [([], "has no steps on record"), ([{"name": "s", "start_ns": 1, "end_ns": 2, **STEP}], "none of them has a number")],
+)  # fmt: skip
+def test_a_run_without_numbered_steps_says_so(steps: list[dict[str, Any]], said: str, tmp_path: Path) -> None:
+    regions = [{"name": "outer", "start_ns": 0, "end_ns": 5, **REGION}]
+    read_in(
+        tmp_path / "s.db",
+        write_capture(tmp_path / "made-up", {"level2_host": regions, "step": steps}, level="host"),
+    )
+    with pytest.raises(BadInput, match=f"made-up: .*{said}"):
+        export(tmp_path / "s.db", "csv", tmp_path / "c", exports.Steps(0, 0))
+
+
+def test_a_number_that_no_step_has_is_one_line(store: Path, akvsite: Any) -> None:
+    for step in ("99999999999999999999999", "-1"):
+        akvsite("export", "made-up", "--format", "csv", "--store", store, f"--step={step}").refused(
+            "--step", step
+        )
+
+
+@pytest.mark.parametrize("form", exports.FORMATS)
+def test_only_an_export_is_replaced(form: str, store: Path, akvsite: Any, tmp_path: Path) -> None:
+    own = tmp_path / "own.db"
+    own.write_bytes(store.read_bytes())
+    (tmp_path / "note.md").write_text("made by akvsite export")
+    (tmp_path / "link").symlink_to(own)
+    words = ("export", "made-up", "--format", form, "--replace", "--out")
+    for name, said in (
+        ("own.db", "is the store itself"),
+        ("link", "is the store"),
+        ("note.md", "is no export"),
+    ):
+        before = (tmp_path / name).read_bytes()
+        akvsite(*words, name, "--store", own).refused(name, said)
+        assert (tmp_path / name).read_bytes() == before
+    for _ in range(2):
+        done = akvsite(*words, "again", "--store", own)
+        assert done.code == 0 and "next: " in done.out
+    if (tmp_path / "again").is_dir():
+        # A file of somebody's inside an export is no export's.
+        own.rename(tmp_path / "again" / "own.db")
+        akvsite(*words, "again", "--store", "again/own.db").refused("again", "is no export")
+        assert (tmp_path / "again" / "own.db").read_bytes() == store.read_bytes()
 
 
 def test_nothing_is_replaced_unasked_or_left_half_written(
