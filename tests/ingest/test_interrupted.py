@@ -16,7 +16,7 @@ from bundles import ask, call, dump, interval, read_in, steps, write_capture
 from akvsite import ingest
 from akvsite.store import Store
 
-KILLS = 50
+KILLS = 30
 
 #: Runs in a process of its own that has everything loaded: for each order on standard input it forks a child that is
 #: ``akvsite ingest``, kills it after so many steps of SQLite's machine or so much of the time, and says how it ended.
