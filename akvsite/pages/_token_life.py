@@ -30,12 +30,8 @@ SEGMENTS = (
     "until sent",
     "until seen by the client",
 )
-#: The level, or the file, that would have a milestone on record.
-TELLS = dict.fromkeys(ON_DEVICE, "level device") | {"client": "a file of its client"}
-
-
-def teller(milestone: str) -> str:
-    return TELLS.get(milestone, "level runner")
+#: Place of the milestone that a token shares with a later one, where its text was held back.
+DETOKENISED = TOKEN.index("detokenised")
 
 
 def segment_name(place: int, to_place: int) -> str:
@@ -50,7 +46,8 @@ class Lives:
     """Tokens of a run (n,) in the order of their listing, so that an index is a row of it, and their segments (m,).
 
     ``life``, ``unknown``: ns, 0 where a token has no life. ``steps``: index of a token's step, -1 where it has none;
-    steps are in the order of their numbers within each process.
+    steps are in the order of their numbers within each process. ``held``: index of the later token that a token's text came
+    out with, -1 where it was not held back.
     """
 
     request: npt.NDArray[np.object_]
@@ -63,6 +60,7 @@ class Lives:
     on_two_clocks: Mask
     life: Ints
     steps: Ints
+    held: Ints
     owner: Ints
     place: Ints
     to_place: Ints
@@ -94,6 +92,12 @@ class Lives:
             (divmod(code, len(TOKEN)) for code in found), key=lambda pair: (pair[1] > pair[0] + 1, pair)
         )
 
+    def having(self, stretch: tuple[int, int]) -> Mask:
+        """Which tokens (n,) have this stretch."""
+        found = np.zeros(len(self.life), dtype=bool)
+        found[self.owner[self.of(stretch)]] = True
+        return found
+
     def of(self, stretch: tuple[int, int]) -> Mask:
         """Which segments (m,) are this stretch."""
         own: Mask = (self.place == stretch[0]) & (self.to_place == stretch[1])
@@ -103,9 +107,18 @@ class Lives:
 def lives_of(run: Run) -> Lives:
     tokens = run.desk.columns("token_life", run_id=run.id, order=BY_NAME["tokens"].order)
     parts = run.desk.columns("token_life_segment", run_id=run.id)
+    held = run.desk.columns("token_held", run_id=run.id)
     ids = tokens["token_id"]
     by_id = np.argsort(ids, kind="stable")
-    owner = by_id[np.searchsorted(ids, parts["token_id"], sorter=by_id)] if len(ids) else parts["token_id"]
+    if len(ids):
+        owner, own, other = (
+            by_id[np.searchsorted(ids, of, sorter=by_id)]
+            for of in (parts["token_id"], held["token_id"], held["with_id"])
+        )
+    else:
+        owner, own, other = parts["token_id"], held["token_id"], held["with_id"]
+    later = np.full(len(ids), -1, dtype=np.int64)
+    later[own] = other
     return Lives(
         request=tokens["request"],
         number=tokens["number"],
@@ -117,6 +130,7 @@ def lives_of(run: Run) -> Lives:
         # What the segments add up to is the life: each ends where the next begins.
         life=_sums(owner, parts["duration_ns"], len(ids)),
         steps=_numbered(tokens["process_id"], tokens["step"]),
+        held=later,
         owner=owner.astype(np.int64),
         place=parts["place"],
         to_place=parts["to_place"],
@@ -172,9 +186,14 @@ class Sampled:
         return self._mean(own, np.where(lives.on_two_clocks[lives.owner], lives.bound, 0.0))
 
     def stretch(self, stretch: tuple[int, int]) -> Estimate:
-        """Mean a token of what its life spends in a stretch; what a token spends elsewhere is in its other stretches, so
-        that the means of all stretches add up to the mean life."""
-        return self._mean(self.mask[self.lives.owner] & self.lives.of(stretch), self.lives.bound)
+        """Mean of a stretch over the tokens that have it: for any other token it is not known, and no 0."""
+        lives = self.lives
+        having = Sampled(self.run, lives, self.mask & lives.having(stretch))
+        return having._mean(having.mask[lives.owner] & lives.of(stretch), lives.bound)
+
+    def nothing(self) -> Estimate:
+        """Mean time unknown inside, of tokens each milestone of which is on record: 0 for all of them."""
+        return self._mean(np.zeros(len(self.lives.owner), dtype=bool), self.lives.bound)
 
     def _mean(self, own: Mask, bounds: npt.NDArray[np.float64]) -> Estimate:
         at = self._at[self.lives.owner[own]]

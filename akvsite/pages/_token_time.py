@@ -12,7 +12,7 @@ from akvsite.estimate import written
 from akvsite.milestones import TOKEN
 from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
 from akvsite.pages._run import Run
-from akvsite.pages._token_life import Lives, Mask, Sampled, segment_name
+from akvsite.pages._token_life import DETOKENISED, Lives, Mask, Sampled, segment_name
 from akvsite.pages.sections.tokens import ON_DEVICE
 
 #: Kinds of steps that have a chart of their own, and lives in each list, at most.
@@ -23,11 +23,17 @@ ROWS = 12
 _ABOUT = (
     "The life of a request's first token begins at its arrival, that of a later one where its step was scheduled; it ends at the last "
     "milestone on record. Its segments add up to it. A stretch over a milestone that is not on record is unknown inside, and stands apart: "
-    "it is nobody's. Tokens of one step share most of their times, so the sample is the step: the mean over its tokens."
+    "it is nobody's. Tokens of one step share most of their times, so the sample is the step: the mean over its tokens. The mean of a "
+    "segment is over the tokens that have it, counted beside it: where not all have the same segments, means do not add up."
 )
 _LONGEST = (
     "An order of what is on record, no estimate: one life each. What a segment is long with is associated with it, and no cause. "
     "First tokens have a list of their own, since their lives begin at their request's arrival."
+)
+_HELD = (
+    "{held} of {known} tokens (counted) were detokenised at the same time as a later token of their request, which a later step made: "
+    "their text was held back until that token came. What such a life has in “until detokenised” is the wait for that token; the "
+    "runner's phase of that name, in the token's own step, is another and shorter time."
 )
 _PROOF = "To show that a part of it is the cause takes runs that differ in that part alone, each in a fresh process, with capture off; "
 
@@ -41,6 +47,7 @@ def write(run: Run, lives: Lives) -> str:
             "\n## Where the time of the tokens goes\n",
             f"{text(_ABOUT)}\n",
             _left_out(lives),
+            _held_back(lives),
             *_kinds(run, lives),
             _by_place(run, lives),
             _by_company(run, lives),
@@ -58,6 +65,14 @@ def _left_out(lives: Lives) -> str:
     ]
     said = [f"{count:,} {what}" for count, what in parts if count]
     return f"{text('Tokens that are in no number here, counted: ' + ', '.join(said) + '.')}\n" if said else ""
+
+
+def _held_back(lives: Lives) -> str:
+    """How many tokens came out with a later one: their time until then is a wait for it, whatever its segment is called."""
+    held, known = np.count_nonzero(lives.held >= 0), len(lives.held)
+    if not held:
+        return ""
+    return f"{text(_HELD.format(held=f'{held:,}', known=f'{known:,}'))}\n"
 
 
 def _footer_seen(run: Run, lives: Lives, mask: Mask) -> str:
@@ -82,27 +97,28 @@ def _kinds(run: Run, lives: Lives) -> list[str]:
 
 
 def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
-    what = f"{kind} steps" if kind else "steps that are not on record"
+    what = f"{kind} steps" if kind else "steps whose kind is not known"
     sampled = Sampled(run, lives, mask)
-    whole = int(lives.life[mask].sum())
+    whole, tokens = int(lives.life[mask].sum()), int(np.count_nonzero(mask))
     regions, rows = [], []
     stretches = lives.stretches(mask)
     for stretch in stretches:
         mean = sampled.stretch(stretch)
         name = segment_name(*stretch)
         own = mask[lives.owner] & lives.of(stretch)
+        having = int(np.count_nonzero(mask & lives.having(stretch)))
         total, known = int(lives.ns[own].sum()), stretch[1] == stretch[0] + 1
         early = int(np.count_nonzero(lives.ns[own] < 0))
-        regions.append(budget.Region(name, mean, known))
-        rows.append([name, estimated(mean), _total(total), _share(total, whole), counted(len(np.unique(lives.owner[own]))), counted(early)])  # fmt: skip
+        part = "" if having == tokens else f", {having:,} of {number_of(tokens, 'token')}"
+        regions.append(budget.Region(name + part, mean, known))
+        rows.append([name, estimated(mean), _total(total), _share(total, whole), _of(having, tokens), counted(early)])  # fmt: skip
     unknown = int(lives.unknown[mask].sum())
     if not unknown and all(region.attributed for region in regions):
-        regions.append(budget.Region("unknown", sampled.stretch((0, 0)), attributed=False))
+        regions.append(budget.Region("unknown", sampled.nothing(), attributed=False))
     life = sampled.life()
-    tokens = int(np.count_nonzero(mask))
     rows += [
-        ["unknown inside, in all", "as above", _total(unknown), _share(unknown, whole), counted(_holes(lives, mask)), "as above"],
-        ["the life", estimated(life), _total(whole), _share(whole, whole), counted(tokens), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
+        ["unknown inside, in all", "as above", _total(unknown), _share(unknown, whole), _of(_holes(lives, mask), tokens), "as above"],
+        ["the life", estimated(life), _total(whole), _share(whole, whole), _of(tokens, tokens), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
     ]  # fmt: skip
     footer = run.footer(
         seen=_footer_seen(run, lives, mask),
@@ -114,21 +130,25 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
     )
     drawing = budget.draw(
         f"Where does the time of a token go, in {what}?",
-        regions, footer, headline=[("mean life", life)], axis="mean time a token",
+        regions, footer, headline=[("mean life", life)], axis="mean over the tokens that have it",
     )  # fmt: skip
     key = f"life-{number}" if number else "life"
     return run.desk.figure(f"tokens/{run.name}", key, drawing, "token_life_segment") + table(
         [
             "segment",
-            "mean a token",
+            "mean of a token that has it",
             "sum over tokens",
             "share of all lives",
-            "tokens",
+            "tokens that have it",
             "out of order",
         ],
         rows,
         caption=f"Segments of lives, {what}; sums and shares are totals of what is on record, unknown stretches last",
     )
+
+
+def _of(having: int, tokens: int) -> Cell:
+    return Cell(text(f"{having:,} of {tokens:,}"), having)
 
 
 def _holes(lives: Lives, mask: Mask) -> int:
@@ -209,7 +229,7 @@ def _grouped(
         return ""
     drawn = [bands.Row(label, sampled.life(without_wait=True)) for label, _, sampled in found]
     rows = [
-        [label, segment_name(*stretch), estimated(sampled.stretch(stretch)), counted(len(sampled.tokens)), counted(int(mask.sum()))]
+        [label, segment_name(*stretch), estimated(sampled.stretch(stretch)), counted(_steps(lives, mask & lives.having(stretch))), _of(int((mask & lives.having(stretch)).sum()), int(mask.sum()))]
         for label, mask, sampled in found
         for stretch in lives.stretches(mask)
     ]  # fmt: skip
@@ -220,11 +240,15 @@ def _grouped(
     )
     chart = bands.draw(question, drawn, footer, axis="mean life of a token")
     inside = table(
-        [column, "segment", "mean a token", "steps", "tokens"], rows, caption="Segments of each row", sortable=True
+        [column, "segment", "mean of a token that has it", "steps", "tokens that have it"], rows, caption="Segments of each row", sortable=True
     )  # fmt: skip
     return run.desk.figure(f"tokens/{run.name}", key, chart, "token_life_segment") + _folded(
         f"Segments by {column}", inside
     )
+
+
+def _steps(lives: Lives, mask: Mask) -> int:
+    return len(np.unique(lives.steps[mask]))
 
 
 def _folded(title: str, inside: str) -> str:
@@ -232,7 +256,7 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _longest(run: Run, lives: Lives) -> str:
-    proof = f"{text(_PROOF)}{link('how a claim gets its control', '../discipline.html')}."
+    proof = f"{text(_PROOF)} {link('how a claim gets its control', '../discipline.html')}."
     parts = ["\n## Longest lives\n", f"{text(_LONGEST)} {proof}\n"]
     if lives.warm_up.any():
         parts.append(f"{text('Tokens of steps that are declared as warm-up are not in it.')}\n")
@@ -258,6 +282,9 @@ def _life(run: Run, lives: Lives, at: int) -> list[object]:
     life, unknown = int(lives.life[at]), int(lives.unknown[at])
     longest = int(lives.ns[most])
     name = segment_name(int(lives.place[most]), int(lives.to_place[most]))
+    later = int(lives.held[at])
+    if later >= 0 and lives.to_place[most] == DETOKENISED:
+        name += f" (held back, came out with token {lives.number[later]})"
     label = f"{lives.request[at]}, token {lives.number[at]}"
     step = lives.step[at]
     return [

@@ -8,13 +8,14 @@ import numpy as np
 
 from akvsite.milestones import TOKEN
 from akvsite.pages import Desk, Page, Record, _token_life, _token_time, _token_tracer
-from akvsite.pages._html import counted, table, text
+from akvsite.pages._html import counted, number_of, table, text
 from akvsite.pages._listed import LISTINGS, closer
 from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
 from akvsite.pages._token_life import Lives
 from akvsite.pages.sections.tokens import ON_DEVICE, word
+from akvsite.tables import LEVELS
 
 _LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record: they are so for all of its run's tokens where nothing else is said."
 
@@ -78,8 +79,7 @@ def _page(run: Run) -> str:
 
 
 def _reader(run: Run, lives: Lives) -> str:
-    shown = lives.counted if lives.counted.any() else lives.has
-    longest = int(np.where(shown, lives.life, np.iinfo(np.int64).min).argmax())
+    first, unasked = _opens(lives)
     return reader(
         run,
         "life",
@@ -89,10 +89,59 @@ def _reader(run: Run, lives: Lives) -> str:
         axis="both",
         # What the script calls things, said once.
         milestones=[
-            {"name": name, "word": word(name), "device": name in ON_DEVICE, "tells": _token_life.teller(name)}
+            {
+                "name": name,
+                "word": word(name),
+                "device": name in ON_DEVICE,
+                "tells": _teller(run, lives, name),
+            }
             for name in TOKEN
         ],
         segments=list(_token_life.SEGMENTS),
-        levels={listed.name: listed.level for listed in LISTINGS},
-        first=longest,
+        # What would tell of a kind of rows that the run has none of: empty where the run is already at that level.
+        levels={one.name: "" if _has_level(run, one.level) else one.level for one in LISTINGS},
+        level=run.level,
+        first=first,
+        unasked=unasked,
     )
+
+
+def _opens(lives: Lives) -> tuple[int, str]:
+    """The row that is shown where none was chosen, and what is said of it."""
+    if not lives.has.any():
+        return (
+            0,
+            "Nothing was chosen, and no life is known: of no token two milestones are on record. This is the first row. ",
+        )
+    shown, besides = lives.has & ~lives.warm_up, "warm-up left out"
+    if not shown.any():
+        shown, besides = lives.has, "each of a step declared as warm-up"
+    longest = int(np.where(shown, lives.life, np.iinfo(np.int64).min).argmax())
+    return longest, f"Nothing was chosen: this is the longest life of the run, {besides}. "
+
+
+def _has_level(run: Run, level: str) -> bool:
+    return run.level in LEVELS and level in LEVELS and LEVELS.index(run.level) >= LEVELS.index(level)
+
+
+def _teller(run: Run, lives: Lives, milestone: str) -> str:
+    """What would have a milestone on record that a token lacks: no level where the run has it for other tokens, or is at it."""
+    place = TOKEN.index(milestone)
+    have = np.unique(lives.owner[(lives.place == place) | (lives.to_place == place)])
+    steps, known = (len(np.unique(of[of >= 0])) for of in (lives.steps[have], lives.steps))
+    has = f"that of {steps:,} of {number_of(known, 'step')} is on record"
+    if milestone == "client":
+        return (
+            f"a record of its client ({len(have):,} of {len(lives.life):,} tokens have one)"
+            if len(have)
+            else "a file of its client"
+        )
+    if milestone in ON_DEVICE:
+        if not run.listed["intervals"] and not len(have):
+            return (
+                "device records and what links them to calls" if _has_level(run, "edge") else "level device"
+            )
+        return f"device work that is linked with its step ({has})"
+    if not len(have) and not _has_level(run, "runner"):
+        return "level runner"
+    return f"an engine that writes it down ({has})"

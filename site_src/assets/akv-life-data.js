@@ -9,8 +9,9 @@
   if (window.akvLifeData) return;
 
   var NAMES = ["tokens", "steps", "pairs", "requests", "events", "phases", "calls", "intervals"];
+  var WHOLE = /^[0-9]+$/;
   // What is drawn of each, at most; all of them are counted.
-  var MOST = { others: 24, phases: 200, calls: 400, intervals: 400, events: 200 };
+  var MOST = { others: 24, phases: 200, calls: 400, intervals: 400, events: 200, between: 60 };
 
   function open(about) {
     return Promise.all(
@@ -29,20 +30,43 @@
   /* {token}, or {token: null, why}. `chosen` is what the address says. */
   function token(lists, chosen, first) {
     var tokens = lists.tokens;
-    if (chosen.request !== undefined) return named(tokens, chosen.request, Number(chosen.number || 0));
-    var place = chosen.token === undefined ? first : Number(chosen.token);
-    return tokens.at(place).then(function (row) {
-      return row ? { token: row, alike: [row] } : { token: null, why: "There is no token in row " + chosen.token + "." };
+    if (chosen.request !== undefined) return named(tokens, chosen.request, chosen.number);
+    var none = { token: null, why: "There is no token in row “" + chosen.token + "”: rows are counted from 0 to " + (tokens.rows - 1) + "." };
+    if (chosen.token !== undefined && !WHOLE.test(chosen.token)) return Promise.resolve(none);
+    return tokens.at(chosen.token === undefined ? first : Number(chosen.token)).then(function (row) {
+      return row ? { token: row, alike: [row] } : none;
     });
   }
 
+  /* The token with this number, or, where none is asked for, the one with the least number that the request has. */
   function named(tokens, request, number) {
-    return tokens.find({ request: request, number: number }, { count: 50 }).then(function (found) {
+    if (number === undefined || number === "") return least(tokens, request);
+    var why = "There is no token “" + number + "” of request " + request + ". ";
+    if (!/^-?[0-9]+$/.test(number)) return Promise.resolve({ token: null, why: why + "Tokens of a request are counted from 0." });
+    return tokens.find({ request: request, number: Number(number) }, { count: 50 }).then(function (found) {
       if (found.rows.length) return { token: found.rows[0], alike: found.rows };
       var rows = tokens.total({ request: request });
-      var has = rows ? "It has " + rows.toLocaleString("en") + " rows." : "No token of that request is on record.";
-      return { token: null, why: "There is no token " + number + " of request " + request + ". " + has };
+      if (rows === null) return { token: null, why: why };
+      var has = rows ? "It has " + rows.toLocaleString("en") + (rows === 1 ? " row." : " rows.") : "No token of that request is on record.";
+      return { token: null, why: why + has };
     });
+  }
+
+  function least(tokens, request) {
+    var found = null;
+    return tokens
+      .each({ request: request }, function (piece, rows) {
+        var numbers = piece.column("number");
+        rows.forEach(function (at) {
+          if (found === null || numbers[at] < found.number) found = { number: numbers[at], place: piece.first + at };
+        });
+      })
+      .then(function () {
+        if (!found) return { token: null, why: "No token of request " + request + " is on record." };
+        return tokens.at(found.place).then(function (row) {
+          return { token: row, alike: [row] };
+        });
+      });
   }
 
   /* The stretches of a token's life: from and to as places of milestones, start and end as times, and how well both are
@@ -84,8 +108,12 @@
         inTime(lists.intervals, steps, MOST.intervals),
         lists.events.find({ request: row.request }, { count: MOST.events }),
         neighbours(lists.tokens, row),
+        row.step_id === null && row.step !== null ? numbered(lists.steps, row) : null,
+        heldFor(lists, row, steps),
       ]).then(function (found) {
         return {
+          numbered: found[7],
+          held: found[8],
           steps: steps,
           others: found[0],
           phases: found[1],
@@ -189,16 +217,49 @@
     return gathered(listing, [wanted], most, long);
   }
 
-  /* The tokens before and after it in its request, as one process recorded them. */
+  /* The tokens before and after it in its request, as one process recorded them. Where several have that number, since
+     requests share a name, it is the nearest one in the order of the rows, which is that of the steps. */
   function neighbours(tokens, row) {
     var wanted = { request: row.request, process_id: row.process_id, number: { min: row.number - 1, max: row.number + 1 } };
-    return tokens.find(wanted, { count: 20 }).then(function (found) {
-      return [row.number - 1, row.number + 1].map(function (number) {
-        return (
-          found.rows.find(function (one) {
-            return one.number === number;
-          }) || null
-        );
+    return tokens.find(wanted, { count: 400 }).then(function (found) {
+      return [-1, 1].map(function (way) {
+        return found.rows.reduce(function (kept, one) {
+          if (one.number !== row.number + way) return kept;
+          return kept && apart(kept, row, way) <= apart(one, row, way) ? kept : one;
+        }, null);
+      });
+    });
+  }
+
+  /* Rows between the two; one that lies on the other side comes after all that do not. */
+  function apart(one, row, way) {
+    var rows = way * (one.place - row.place);
+    return rows > 0 ? rows : 1e15 - rows;
+  }
+
+  /* How many steps have the number of a token's step, and whether steps have numbers at all. */
+  function numbered(steps, row) {
+    var any = { process_id: row.process_id, number: { min: -Infinity, max: Infinity } };
+    var own = { process_id: row.process_id, number: row.step, nested: 0 };
+    return Promise.all([steps.find(own, { count: 50 }), steps.find(any, { count: 1 })]).then(function (found) {
+      return { steps: found[0].rows, any: found[1].rows.length > 0 };
+    });
+  }
+
+  /* The last token of a later step that was detokenised at the same time: this one's text was held back until it came. With
+     it the steps that began in between; null where there is none. */
+  function heldFor(lists, row, steps) {
+    if (row.detokenised_ns === null) return Promise.resolve(null);
+    var wanted = { request: row.request, process_id: row.process_id, detokenised_ns: row.detokenised_ns };
+    return lists.tokens.find(wanted, { count: 400 }).then(function (found) {
+      var last = found.rows.reduce(function (kept, one) {
+        return one.number > kept.number ? one : kept;
+      }, row);
+      if (last.place === row.place || last.step === row.step) return null;
+      if (!steps.length || last.step === null) return { token: last, steps: { rows: [], all: 0 } };
+      var between = { process_id: row.process_id, source: steps[0].source, nested: 0, number: { min: row.step + 1, max: last.step } };
+      return gathered(lists.steps, [between], MOST.between).then(function (of) {
+        return { token: last, steps: of };
       });
     });
   }

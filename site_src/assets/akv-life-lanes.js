@@ -28,17 +28,23 @@
     return "no " + words.join(", no ") + " on record; " + tells.join(" and ") + " would tell";
   }
 
-  function saidOf(about, segment) {
+  /* Where a token's text came out with a later one, the time until then is the wait for that one. */
+  function heldOf(about, segment, held) {
+    if (!held || about.milestones[segment.to].name !== "detokenised") return "";
+    return ", held back, came out with token " + held.token.number + (held.token.step === null ? "" : " (step " + held.token.step + ")");
+  }
+
+  function saidOf(about, segment, held) {
     var early = segment.end < segment.start ? ", out of order" : "";
     var ends = [bound(segment.startBound), bound(segment.endBound)];
     var missing = missingOf(segment);
     return (
-      nameOf(about, segment) + ": " + time(segment.end - segment.start) + early + (missing ? " (" + missing + ")" : "") +
+      nameOf(about, segment) + heldOf(about, segment, held) + ": " + time(segment.end - segment.start) + early + (missing ? " (" + missing + ")" : "") +
       "; its ends " + (ends[0] === ends[1] ? ends[0] : ends.join(" and "))
     );
   }
 
-  function barsOf(about, segments, zero, onpick) {
+  function barsOf(about, segments, zero, onpick, held) {
     return segments.map(function (segment) {
       return {
         start: segment.start - zero,
@@ -47,7 +53,7 @@
         endBound: segment.endBound,
         kind: nameOf(about, segment),
         hollow: segment.missing.length > 0,
-        title: saidOf(about, segment),
+        title: saidOf(about, segment, held),
         onpick: onpick,
       };
     });
@@ -110,7 +116,7 @@
             startBound: row.start_bound_ns,
             endBound: row.end_bound_ns,
             plain: true,
-            title: row.kind + " " + row.name + ": " + time(row.duration_ns) + (row.made_by ? ", associated by " + row.made_by : ", associated by its time alone") + "; its ends " + bound(row.start_bound_ns),
+            title: (row.kind === "span" ? "stretch between two timing events, not work: " : row.kind + " ") + row.name + ": " + time(row.duration_ns) + (row.made_by ? ", associated by " + row.made_by : ", associated by its time alone") + "; its ends " + bound(row.start_bound_ns),
           };
         }),
       };
@@ -147,7 +153,7 @@
   /* What akvLanes draws of a token. `pick(place)` chooses another token. */
   function spec(about, row, segments, found, pick) {
     var zero = segments.length ? segments[0].start : found.steps.length ? Number(found.steps[0].start_ns) : 0;
-    var own = { label: row.request + ", token " + row.number, bars: barsOf(about, segments, zero) };
+    var own = { label: row.request + ", token " + row.number, bars: barsOf(about, segments, zero, null, found.held) };
     var lead = leadIn(about, found.before, zero);
     if (lead && segments.length) own.bars.unshift(lead);
     var others = found.others.rows
@@ -164,6 +170,7 @@
       });
     var lanes = [own]
       .concat(found.steps.map(stepLane.bind(null, zero)))
+      .concat(between(found, zero))
       .concat(of("phases", threads(found.phases.rows, "phases", zero, nameOfRow, true)))
       .concat(of("calls", threads(found.calls.rows, "calls", zero, callOfRow)))
       .concat(of("intervals", queues(found.intervals.rows, zero, "")))
@@ -171,6 +178,7 @@
       .concat(others);
     return {
       lanes: lanes,
+      kinds: about.segments,
       links: links(lanes, zero),
       views: views(about, segments, found, zero),
     };
@@ -187,6 +195,15 @@
   function stepLane(zero, step) {
     var words = step.name + (step.warm_up ? ", warm-up" : "");
     return { label: "step " + step.number + ", " + step.source, bars: [plain(step, zero, words, step.name)] };
+  }
+
+  /* The steps that ran while its text was held back. */
+  function between(found, zero) {
+    if (!found.held || !found.held.steps.rows.length) return [];
+    var bars = found.held.steps.rows.map(function (step) {
+      return plain(step, zero, "step " + step.number + ", " + step.name, String(step.number));
+    });
+    return [{ label: "steps until its text came", bars: bars }];
   }
 
   /* From the end of the token before to this one: no part of this life, and nothing where the two overlap. */
@@ -225,5 +242,5 @@
     return made;
   }
 
-  window.akvLifeLanes = { spec: spec, nameOf: nameOf, missingOf: missingOf, endOf: endOf };
+  window.akvLifeLanes = { spec: spec, nameOf: nameOf, missingOf: missingOf, heldOf: heldOf, endOf: endOf };
 })();

@@ -41,13 +41,20 @@
     return whole > 0 ? ((100 * part) / whole).toFixed(2) + " %" : "unknown";
   }
 
-  function segmentsOf(about, segments, sums) {
+  /* A segment's name, and a link to the token that its end was shared with. */
+  function heldLink(name, about, segment, held) {
+    var said = window.akvLifeLanes.heldOf(about, segment, held);
+    if (!said) return name;
+    return element("span", {}, name, element("a", { href: choice.address({ token: held.token.place }) }, said));
+  }
+
+  function segmentsOf(about, segments, sums, around) {
     var rows = segments.map(function (segment) {
       var length = segment.end - segment.start;
       var missing = window.akvLifeLanes.missingOf(segment);
       var name = window.akvLifeLanes.nameOf(about, segment) + (length < 0 ? ", out of order" : "");
       return [
-        name + (missing ? " (" + missing + ")" : ""),
+        heldLink(name + (missing ? " (" + missing + ")" : ""), about, segment, around.held),
         about.milestones[segment.from].word,
         about.milestones[segment.to].word,
         exact(length),
@@ -82,7 +89,7 @@
     var last = segments.length ? about.milestones[segments[segments.length - 1].to] : null;
     var end = about.milestones[about.milestones.length - 1];
     if (last && last !== end) notes.push("It is followed to “" + last.word + "”: " + end.word + " is not on record; " + end.tells + " would tell.");
-    notes = notes.concat(steps(found, row));
+    notes = notes.concat(steps(found, row)).concat(heldNote(found.held, row));
     ["phases", "calls", "intervals"].forEach(function (name) {
       notes = notes.concat(besides(about, lists, found, name));
     });
@@ -106,9 +113,17 @@
       : "The life of the token before had ended " + time(apart) + " earlier; that wait is no part of this life.");
   }
 
+  /* Why a step's number leads to no step. */
+  function unnamed(row, numbered) {
+    var count = numbered.steps.length;
+    if (count) return count + (count === 1 ? " step has" : " steps have") + " the number of its step, " + row.step + ": which of them made it is not known, and nothing is linked by it.";
+    if (!numbered.any) return "Its step is number " + row.step + ", and the steps of its process have no numbers: nothing can be linked by it.";
+    return "Its step, " + row.step + ", is not on record: nothing can be linked by it.";
+  }
+
   function steps(found, row) {
     if (!found.steps.length) {
-      return [row.step === null ? "Which step made it is not on record." : "Its step, " + row.step + ", is not on record: nothing can be linked by it."];
+      return [row.step === null ? "Which step made it is not on record." : unnamed(row, found.numbered)];
     }
     var own = found.others.all;
     var notes = ["Its step made " + own.toLocaleString("en") + (own === 1 ? " token, this one alone." : " tokens, this one among them.")];
@@ -116,6 +131,12 @@
     if (found.steps.length > 1) notes.push("Two sources drew that iteration; calls and device records may lie in the step of the other one.");
     if (found.steps[0].warm_up) notes.push("The step is declared as warm-up: it is in no number, and it is shown here as it was recorded.");
     return notes;
+  }
+
+  function heldNote(held, row) {
+    if (!held) return [];
+    var more = held.steps.all > held.steps.rows.length ? " Of the " + held.steps.all + " steps until then " + held.steps.rows.length + " are drawn." : "";
+    return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text was held back until that one came, and its time “until detokenised” is that wait. The phase of that name in its own step is another time." + more];
   }
 
   var KEPT = {
@@ -127,7 +148,10 @@
 
   function besides(about, lists, found, name) {
     var word = WORDS[name];
-    if (!lists[name].rows) return ["Which " + word + " lay in its step is not known: the run has none on record. Level " + about.levels[name] + " would tell."];
+    if (!lists[name].rows) {
+      var told = about.levels[name] ? " Level " + about.levels[name] + " would tell." : " Its level, " + about.level + ", would have them.";
+      return ["Which " + word + " lay in its step is not known: the run has none on record." + told];
+    }
     if (!found.steps.length) return [];
     var of = found[name];
     if (!of.all) return ["No " + word + " are linked with its step, out of " + lists[name].rows.toLocaleString("en") + " of the run: what is not on record may still have been."];
@@ -190,7 +214,7 @@
     made.append(linksOf(about, lists, around, row));
     var alike = alikeOf(found);
     if (alike) made.append(alike);
-    if (segments.length) made.append(segmentsOf(about, segments, sums));
+    if (segments.length) made.append(segmentsOf(about, segments, sums, around));
     made.append(notes);
     if (around.events.rows.length) made.append(eventsOf(around, segments.length ? segments[0].start : 0));
     return made;

@@ -11,7 +11,7 @@
   var ASSOCIATED =
     "What lies in a token's step is associated with it by the step alone: it is of all tokens of the step, and no cause of this one's.";
 
-  var UNASKED = "Nothing was chosen: this is the longest life of the run, warm-up left out. ";
+  var MANY = "This run has too many requests for a list of their names: one is found by its whole name, and the buttons of requests are off.";
 
   function counted(number, word) {
     return number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
@@ -22,6 +22,7 @@
   }
 
   function Reader(box, about, lists) {
+    this.box = box;
     this.about = about;
     this.lists = lists;
     this.asked = 0;
@@ -35,7 +36,8 @@
   Reader.prototype.form = function () {
     var own = this;
     var list = "akv-life-requests";
-    this.requests = (this.lists.tokens.choices("request") || [])
+    var named = this.lists.tokens.choices("request");
+    this.requests = (named || [])
       .map(function (one) {
         return one.value;
       })
@@ -44,7 +46,7 @@
       })
       .sort(new Intl.Collator("en", { numeric: true }).compare);
     this.request = element("input", { list: list, autocomplete: "off", spellcheck: "false", size: 14 });
-    this.number = element("input", { type: "number", min: 0, step: 1, size: 6, value: 0 });
+    this.number = element("input", { type: "number", step: 1, size: 6, value: 0 });
     this.buttons = {};
     var options = element("datalist", { id: list });
     this.requests.forEach(function (name) {
@@ -58,13 +60,14 @@
       element("button", { type: "submit", class: "akv-button" }, "show"),
       options
     );
+    if (!named) form.append(element("span", {}, MANY));
     ["previous token", "next token", "previous request", "next request"].forEach(function (words) {
       own.buttons[words] = element("button", { type: "button", class: "akv-button" }, words);
       form.append(own.buttons[words]);
     });
     form.addEventListener("submit", function (event) {
       event.preventDefault();
-      choice.write({ token: null, request: own.request.value, number: own.number.value || 0 });
+      choice.write({ token: null, request: own.request.value, number: own.number.value || null });
     });
     return form;
   };
@@ -94,6 +97,12 @@
       });
   };
 
+  /* A link far below the drawing changes it: it is brought into view. */
+  Reader.prototype.look = function () {
+    var place = this.say.getBoundingClientRect();
+    if (place.bottom < 0 || place.top > window.innerHeight) this.box.scrollIntoView({ block: "start" });
+  };
+
   function pick(place) {
     choice.write({ token: place, request: null, number: null });
   }
@@ -115,7 +124,7 @@
       spec.to = sums.life + room;
     }
     var unasked = chosen.token === undefined && chosen.request === undefined;
-    this.say.textContent = (unasked ? UNASKED : "") + lead;
+    this.say.textContent = (unasked ? about.unasked : "") + lead;
     this.request.value = row.request;
     this.number.value = row.number;
     this.lead(row, around);
@@ -173,7 +182,7 @@
     var first = function (name) {
       if (at < 0 || name === undefined) return null;
       return function () {
-        choice.write({ token: null, request: name, number: 0 });
+        choice.write({ token: null, request: name, number: null });
       };
     };
     set("previous token", to(around.before));
@@ -186,7 +195,9 @@
     return window.akvLifeData.open(about).then(function (lists) {
       var reader = new Reader(box, about, lists);
       choice.listen(box, function (chosen) {
-        reader.show(chosen);
+        reader.show(chosen).then(function () {
+          reader.look();
+        });
       });
       return reader.show(choice.read());
     });

@@ -44,7 +44,8 @@ def token(request: str, number: int, step: int | None, at: int, **more: int | No
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
-    """Two captures: ``whole`` has every level, ``client`` nothing but the times of a client."""
+    """``whole`` has every level, ``client`` nothing but the times of a client; ``odd`` has text that was held back, requests of
+    one name, a step number that was given twice and a request that begins at its seventh token."""
     folder = tmp_path_factory.mktemp("life")
     drawn = [{"name": f"step.{n}", "start_ns": 10 * n * MS, "end_ns": (10 * n + 9) * MS, "number": n, "kind": "decode", "source": "probe", "warm_up": 0} for n in range(1, 4)]  # fmt: skip
     captures = folder / "captures"
@@ -69,6 +70,28 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
     )
     chunk = {"request": "r1", "number": 0, "client_ns": 9 * MS}
     write_capture(captures / "client", {"token": [chunk]})
+    odd = [
+        {**drawn[0], "name": f"step.{n}", "number": n, "start_ns": at * MS, "end_ns": (at + 9) * MS}
+        for n, at in ((1, 10), (2, 20), (3, 30), (9, 90), (9, 99))
+    ]
+    host = dict.fromkeys(("device_first_ns", "device_last_ns", "device_bound_ns"))
+    out = {"detokenised_ns": 36_500_000, "sent_ns": 37 * MS, "client_ns": None}
+    write_capture(
+        captures / "odd",
+        {
+            "step": odd,
+            "token": [
+                token("held", 0, 1, 10, **host, **out),
+                token("held", 1, 3, 30, **host, **out),
+                token("same", 0, 1, 10, **host),
+                token("same", 1, 2, 20, **host),
+                token("same", 0, 2, 20, **host),
+                token("same", 1, 3, 30, **host),
+                token("seven", 7, 1, 10, **host),
+                token("twice", 0, 9, 90, **host),
+            ],
+        },
+    )
     return reader_site.built(folder, captures, (rows, tokens), bundle)
 
 
@@ -107,7 +130,7 @@ def test_a_life_is_its_segments_and_each_end_has_its_bound(page: Page, made: Pat
 def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) -> None:
     opened(page, made, "#request=r1&number=1")
     found = segments(page)
-    name = "unknown: launched to sampled (no first device work, no last device work on record; level device would tell)"
+    name = "unknown: launched to sampled (no first device work, no last device work on record; device work that is linked with its step (that of 3 of 3 steps is on record) would tell)"
     assert found[name][2:4] == ["3,000,000 ns", "37.50 %"]
     assert found["unknown inside, in all"][2] == "3,000,000 ns"
     assert page.locator(".akv-lanes-hollow").count() == 1
@@ -186,7 +209,7 @@ def test_a_token_is_asked_for_by_name_and_one_that_is_not_there_is_said(page: Pa
     assert page.title() != "hit"
     page.get_by_label("token (from 0)").fill("9")
     page.get_by_role("button", name="show").click()
-    expect(page.locator(".akv-life-said")).to_contain_text("There is no token 9 of request <img")
+    expect(page.locator(".akv-life-said")).to_contain_text("There is no token “9” of request <img")
     assert page.locator(".akv-lanes").count() == 0
 
 
@@ -218,3 +241,58 @@ def test_readable_in_light_and_dark_wide_and_narrow(page: Page, made: Path, widt
             .map(t => t.textContent)"""
     )
     assert not over
+
+
+def test_text_that_was_held_back_leads_to_the_token_that_it_came_with(page: Page, made: Path) -> None:
+    opened(page, made, "#request=held&number=0", run="odd")
+    name = "until detokenised, held back, came out with token 1 (step 3)"
+    assert segments(page)[name][2] == "21,500,000 ns"
+    text = page.locator(".akv-lanes").text_content() or ""
+    assert "steps until its text came" in text
+    titles = page.locator(".akv-lanes-one").evaluate_all(
+        "all => all.map(one => one.getAttribute('aria-label'))"
+    )
+    assert any("step 2, step.2: 9 ms" in title for title in titles)
+    assert "the phase of that name in its own step is another time" in notes(page).lower()
+    # A segment has its hue, whichever of them this token has.
+    hues = "all => all.map(one => one.getAttribute('class').match(/akv-hue-[0-9]/)[0])"
+    assert "akv-hue-0" in page.locator("rect.akv-lanes-bar[width='12']").evaluate_all(hues)
+    page.locator(".akv-life-words td a").click()
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request held")
+
+
+def test_the_token_before_is_that_of_its_own_request(page: Page, made: Path) -> None:
+    """Two requests of one name: in the order of the steps, the token before the last is the second one's first."""
+    opened(page, made, "#request=same&number=1", run="odd")
+    links = page.locator(".akv-life-words p a").evaluate_all("all => all.map(one => one.hash)")
+    last = max(link for link in links if link.startswith("#token="))
+    opened(page, made, last, run="odd")
+    assert "The life of the token before ended" not in notes(page)
+    assert "The life of the token before had ended 2 ms earlier" in notes(page)
+
+
+def test_a_step_number_that_was_given_twice_is_said(page: Page, made: Path) -> None:
+    opened(page, made, "#request=twice", run="odd")
+    assert "2 steps have the number of its step, 9" in notes(page)
+
+
+def test_a_request_opens_with_its_first_token_on_record(page: Page, made: Path) -> None:
+    opened(page, made, "#request=seven", run="odd")
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 7 of request seven")
+    for choice, said in (
+        ("request=seven&number=0", "There is no token “0” of request seven. It has 1 row."),
+        ("request=seven&number=abc", "There is no token “abc” of request seven."),
+        ("token=1.5", "There is no token in row “1.5”"),
+        ("token=", "There is no token in row “”"),
+    ):
+        page.evaluate("choice => { location.hash = choice }", choice)
+        expect(page.locator(".akv-life-said")).to_contain_text(said)
+
+
+def test_a_click_far_below_brings_the_drawing_into_view(page: Page, made: Path) -> None:
+    opened(page, made)
+    link = page.get_by_role("link", name="r1, token 1", exact=True)
+    link.scroll_into_view_if_needed()
+    link.click()
+    expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
+    expect(page.locator(".akv-life-said")).to_be_in_viewport()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import random
 import re
 from collections.abc import Callable
@@ -58,7 +60,10 @@ def token(request: str, number: int, of: int | None, **stamps: int | None) -> di
 
 def test_segments_add_up_and_what_is_not_on_record_stands_apart(made: Made) -> None:
     text = words.of_page(made([step(n) for n in range(1, 251)], [token("a", n, n) for n in range(1, 251)])[0])
-    assert "until launched 100.0 ns [100.0, 100.0] 95 %, this run only 25.00 us (total) 12.50 % 250 0" in text
+    assert (
+        "until launched 100.0 ns [100.0, 100.0] 95 %, this run only 25.00 us (total) 12.50 % 250 of 250 0"
+        in text
+    )
     assert (
         "unknown: launched to sampled 500.0 ns [500.0, 500.0] 95 %, this run only 125.0 us (total) 62.50 %"
         in text
@@ -66,7 +71,7 @@ def test_segments_add_up_and_what_is_not_on_record_stands_apart(made: Made) -> N
     # Nobody saw what happened from sampled to sent either.
     assert "unknown: sampled to sent 200.0 ns" in text
     assert "the life 800.0 ns [800.0, 800.0] 95 %, this run only 200.0 us (total) 100.00 %" in text
-    assert "unknown inside, in all as above 175.0 us (total) 87.50 % 250 as above" in text
+    assert "unknown inside, in all as above 175.0 us (total) 87.50 % 250 of 250 as above" in text
 
 
 def test_a_step_is_one_sample_however_many_tokens_it_makes(made: Made) -> None:
@@ -74,6 +79,62 @@ def test_a_step_is_one_sample_however_many_tokens_it_makes(made: Made) -> None:
     of = [token("a", 1, 1), token("b", 1, 1, sent_ns=2810), token("a", 2, 2)]
     text = words.of_page(made([step(1), step(2)], of)[0])
     assert "the life 1.05 us no band: n 2 < 200 3.400 us (total)" in text
+
+
+def test_what_a_token_lacks_is_no_length_of_0(made: Made) -> None:
+    """One token in three has device milestones: 300 ns of device work is the mean of that one, and not 100 of all."""
+    device = {"device_first_ns": 1_200, "device_last_ns": 1_500, "device_bound_ns": 40}
+    of = [token("a", 1, 1, **device), token("b", 1, 1), token("a", 2, 2)]
+    text = words.of_page(made([step(1), step(2)], of, level="edge")[0])
+    assert "device work of its step 300 ns no band: n 1 < 200 300.0 ns (total) 12.50 % 1 of 3 0" in text
+    assert "device work of its step, 1 of 3 tokens: 300 ns" in text
+    assert "unknown: launched to sampled 500 ns no band: n 2 < 200" in text
+    # It is of the row's steps too that some lack it.
+    assert "2 tokens device work of its step 300 ns no band: n 1 < 200 1 1 of 2" in text
+    assert "steps whose kind is not known" not in text
+
+
+def test_text_that_was_held_back_names_the_token_that_it_came_with(made: Made) -> None:
+    """The first two come out with the third, which step 3 made; two tokens of one step are not held back."""
+    out = {"copied_ns": 3_700, "detokenised_ns": 3_750, "sent_ns": 3_810}
+    of = [
+        token("a", 0, 1, **(out | {"copied_ns": 1_700})),
+        token("a", 1, 2, **(out | {"copied_ns": 2_700})),
+        token("a", 2, 3, **out),
+        token("b", 0, 3, detokenised_ns=3_790),
+        token("b", 1, 3, detokenised_ns=3_790),
+    ]
+    text = words.of_page(made([step(n) for n in (1, 2, 3)], of)[0])
+    assert (
+        "2 of 5 tokens (counted) were detokenised at the same time as a later token of their request" in text
+    )
+    assert "until detokenised (held back, came out with token 2), 2,050 ns" in text
+    assert "until detokenised (held back, came out with token 2), 1,050 ns" in text
+
+
+def about(page: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(html.unescape(re.findall(r'data-akv-reader-about="([^"]*)"', page)[0]))
+    return found
+
+
+def test_a_run_without_a_life_does_not_open_with_the_longest_one(made: Made) -> None:
+    chunks = [{"request": "q", "number": n, "tokens": n, "client_ns": 900 + n} for n in range(2)]
+    assert "no life is known" in about(made([], chunks, level="off")[0])["unasked"]
+
+
+def test_what_would_tell_is_what_this_run_lacks(made: Made) -> None:
+    """A level that the run is at already would tell nothing."""
+    device = {"device_first_ns": 1_200, "device_last_ns": 1_500}
+    of = [token("a", 1, 1, **device), token("a", 2, 2)]
+    found = about(made([step(1), step(2)], of, level="edge")[0])
+    tells = {one["name"]: one["tells"] for one in found["milestones"]}
+    assert (
+        tells["device_first"]
+        == "device work that is linked with its step (that of 1 of 2 steps is on record)"
+    )
+    assert tells["copied"] == "an engine that writes it down (that of 0 of 2 steps is on record)"
+    assert tells["client"] == "a file of its client"
+    assert not any(found["levels"].values())
 
 
 def test_first_tokens_begin_at_their_arrival_and_have_a_list_of_their_own(made: Made) -> None:
@@ -97,7 +158,7 @@ def test_warm_up_is_in_no_number_and_in_no_list(made: Made) -> None:
 def test_what_is_out_of_order_keeps_its_sign_and_is_counted(made: Made) -> None:
     of = [token("a", 1, 1, copied_ns=1_600, detokenised_ns=1_700)]
     text = words.of_page(made([step(1)], of)[0])
-    assert "until copied to the host -10.0 ns no band: n 1 < 200 -10.00 ns (total) -1.25 % 1 1" in text
+    assert "until copied to the host -10.0 ns no band: n 1 < 200 -10.00 ns (total) -1.25 % 1 of 1 1" in text
     assert "the life 800 ns" in text
 
 

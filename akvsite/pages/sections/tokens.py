@@ -110,7 +110,7 @@ def _pairs(run: Run, seen: list[Record]) -> list[str]:
 def _kind(
     run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, kind: str, steps: int, seen: str, number: int
 ) -> str:
-    what = f"{kind} steps" if kind else "steps that are not on record"
+    what = f"{kind} steps" if kind else "steps whose kind is not known"
     rows, lines = [], []
     converted = False
     place, after = columns["milestone"].astype(str), columns["next"].astype(str)
