@@ -30,7 +30,6 @@ from by_hand import (
 
 from akvsite import ingest
 from akvsite.pages import rows
-from akvsite.pages._run import load
 from akvsite.site import SiteDesk
 from akvsite.store import Store
 
@@ -51,7 +50,6 @@ class Read:
     #: Whether the pairs are of the recorder, whose device times are of the device's own clock.
     own_clock: bool
     listings: dict[str, Loaded]
-    budgets: list[dict[str, Any]]
 
     def moved_call(self, pair: Pair) -> int:
         return pair.call_start + (self.moved if self.own_clock else 0)
@@ -94,11 +92,6 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         ingest.install_views(opened)
         desk = SiteDesk(opened, written.__setitem__)
         list(rows.write(desk))
-        run = load(desk, desk.ask("run_list")[0])
-        budgets = desk.ask("step_budget", run_id=run.id, order="step_id,region")
-        number = {
-            r["step_id"]: r["number"] for r in desk.ask("step_time", run_id=run.id, source="probe", nested=0)
-        }
     for name, text in written.items():
         (tmp / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp / name).write_text(text)
@@ -109,7 +102,6 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         pairs=edges or traces,
         own_clock=bool(edges),
         listings=listings,
-        budgets=[b | {"number": number[b["step_id"]]} for b in budgets if b["step_id"] in number],
     )
 
 
@@ -169,11 +161,14 @@ def test_the_budget_of_five_steps(read: Read) -> None:
         "what is the same throughout shows nothing"
     )
     for step, expected in spread(with_regions, 5):
-        shown = {b["region"]: b["ns"] for b in read.budgets if b["number"] == step.words[0]}
-        assert shown == expected
-        (row,) = [
-            r for r in read.listings["steps"].rows if r["number"] == step.words[0] and r["source"] == "probe"
+        (place,) = [
+            n
+            for n, r in enumerate(read.listings["steps"].rows)
+            if r["number"] == step.words[0] and r["source"] == "probe"
         ]
+        row = read.listings["steps"].rows[place]
+        shown = {b["region"]: b["ns"] for b in read.listings["budget"].rows if b["step_id"] == place}
+        assert shown == expected
         assert read.listings["steps"].time(row, "start_ns") == step.start + read.moved
         assert row["duration_ns"] == step.end - step.start >= sum(expected.values())
 
