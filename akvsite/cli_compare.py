@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +39,8 @@ def compare(
     csv: Annotated[
         Path | None,
         typer.Option(
-            "--csv", help="Write every number of every part to this file; replaced where it is there."
+            "--csv",
+            help="Write every number of every part to this file, and their words beside it to NAME-words; earlier ones are replaced.",
         ),
     ] = None,
     store: StoreFile = STORE,
@@ -46,6 +48,7 @@ def compare(
 ) -> None:
     """Two runs side by side: what differs before any number, then every part with the differences and their bands."""
     from akvsite.pages import _compare, _compare_shown
+    from akvsite.pages._html import number_of
     from akvsite.pages._stamps import withdrawn
     from akvsite.site import SiteDesk
 
@@ -54,7 +57,7 @@ def compare(
     if a == b:
         raise BadInput(a, "is the same run twice: a comparison is of two runs")
     if csv is not None:
-        _refuse(csv)
+        files = _files(csv)
     with reading(store) as opened:
         desk = SiteDesk(opened)
         if b is None:
@@ -67,13 +70,14 @@ def compare(
         found = _compare.compare(desk, members, (a, b), "two runs")
         stamped = [f"{name}: {line}" for name in (a, b) for line in withdrawn(desk, "run", name)]
     if csv is not None:
-        _write(csv, _compare_shown.csv_text(found, stamped))
+        _write(dict(zip(files, _compare_shown.csv_texts(found, stamped), strict=True)))
     if json:
         as_json(_document(found, stamped, a, b))
         return
     _print(found, stamped, a, b)
     if csv is not None:
-        say(f"{csv}: {sum(len(part.lines) for part in found.parts):,} rows (counted)")
+        say(f"{csv}: {number_of(sum(len(part.lines) for part in found.parts), 'row')} (counted)")
+        say(f"{files[1]}: what the columns named words stand for")
 
 
 def _numbers(found: Compared) -> list[tuple[str, str, Any]]:
@@ -190,25 +194,43 @@ def _last_same_load(desk: Any, name: str) -> str:
     return str(rows[0]["other"])
 
 
-def _refuse(path: Path) -> None:
-    """Before anything is computed."""
-    if not path.parent.is_dir():
-        raise BadInput(path, "the folder above it does not exist")
-    if path.exists() and not path.is_file():
-        raise BadInput(path, "is not a file")
+def _files(rows: Path) -> tuple[Path, Path]:
+    """The two files, before anything is computed. Only what an earlier comparison wrote is replaced."""
+    from akvsite.pages._compare_shown import COLUMNS, WORDS_COLUMNS
+
+    if rows.is_dir():
+        raise BadInput(rows, "is not a file")
+    files = (rows, rows.with_name(f"{rows.stem}-words{rows.suffix}"))
+    for path, columns in zip(files, (COLUMNS, WORDS_COLUMNS), strict=True):
+        if not path.parent.is_dir():
+            raise BadInput(path, "the folder above it does not exist")
+        if not path.exists():
+            continue
+        if not path.is_file():
+            raise BadInput(path, "is not a file")
+        begins = ",".join(columns[:3]).encode()
+        with path.open("rb") as file:
+            if file.read(len(begins)) not in (b"", begins):
+                raise BadInput(
+                    path, "is no file of a comparison; it is left as it is. Name another with --csv"
+                )
+    return files
 
 
-def _write(path: Path, text: str) -> None:
-    """The file whole, or not at all."""
-    half = None
+def _write(texts: Mapping[Path, str]) -> None:
+    """The files whole, or not at all: every one of them is written before any takes its place."""
+    halves: dict[Path, Path] = {}
     try:
-        handle, half = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.resolve().parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        Path(half).chmod(0o644)
-        Path(half).replace(path)
+        for path, text in texts.items():
+            handle, half = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.resolve().parent)
+            halves[path] = Path(half)
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            halves[path].chmod(0o644)
+        for path, written in halves.items():
+            written.replace(path)
     except OSError as error:
         raise BadInput(path, f"cannot be written: {error.strerror}") from error
     finally:
-        if half is not None:
-            Path(half).unlink(missing_ok=True)
+        for half_written in halves.values():
+            half_written.unlink(missing_ok=True)

@@ -165,6 +165,9 @@ class Estimate:
         if self.low is None:
             beside = f"; {self.one_sided}" if self.one_sided else ""
             return f"{number} no band: {self.refusal}{beside}{self._beside()}"
+        if low == high == "unbounded":
+            # Everything from nothing to infinity is no statement of 95 %.
+            return f"{number} no band: {self.refusal or f'n {self.n} bounds neither end'}{self._beside()}"
         scope = self.scope.partition(";")[0].strip()
         band = f"[{low}, {high}] {_percent(self.confidence)}"
         return f"{number} {band}" + (f", {scope}" if scope else "") + self._beside()
@@ -176,9 +179,9 @@ class Estimate:
         if self.systematic is None:
             return f", {self.systematic_of}: bound unknown"
         part = f", {self.systematic_of} ±{outward(self.systematic, self.unit)}"
-        if self.low is None:
-            return part
         low, high = self.low_in_all, self.high_in_all
+        if low is None or high is None or (math.isinf(low) and math.isinf(high)):
+            return part
         _, below, above, unit = _written(self.value, low, high, self.unit)
         return f"{part}, together " + _joined(f"[{below}, {above}]", unit)
 

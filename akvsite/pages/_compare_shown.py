@@ -21,30 +21,44 @@ FIRST_OF_ONE_SIDE = 12
 #: Names in the chart of a part.
 DRAWN = 8
 NUMBERS = ("A", "B", "B minus A", "B over A")
+#: What differs from number to number. The rest is words, the same in thousands of rows: they stand in a file of their own.
+IN_ROWS = ("value", "low", "high", "systematic", "unit", "n")
+WORDS = (*(column for column in ESTIMATE_COLUMNS if column not in IN_ROWS), "noise floor")
 COLUMNS = (
     "part", "name", "statistic", "state",
-    *(f"{of}: {column}" for of in NUMBERS for column in ESTIMATE_COLUMNS),
-    "no difference because", "noise floor", "outputs and retractions",
+    *(f"{of}: {column}" for of in NUMBERS for column in (*IN_ROWS, "words")),
+    "use", "outputs and retractions",
 )  # fmt: skip
+WORDS_COLUMNS = ("words", *WORDS)
 
 
 def numbers_of(line: Line) -> dict[str, Estimate]:
     return dict(zip(NUMBERS, (line.a, line.b, line.difference, line.ratio), strict=True))
 
 
-def csv_text(found: Compared, withdrawn: Sequence[str] = ()) -> str:
-    """Every number of every part, a line of both sides a row; ``withdrawn`` are the retractions that stand over it."""
+def csv_texts(found: Compared, withdrawn: Sequence[str] = ()) -> tuple[str, str]:
+    """Every number of every part, a line of both sides a row; and the words of those numbers, each once.
+
+    A row names the words of each of its numbers by their place in the second file. What a reader of a row alone must not
+    miss stands in each row: its use, that outputs differ, and the retractions that stand over it (``withdrawn``).
+    """
     outputs = ["THE OUTPUTS OF THE TWO SIDES DIFFER"] if found.outputs else []
-    over = "; ".join([*outputs, *withdrawn])
-    return embed.rows_as_csv(COLUMNS, _rows(found, over))
+    words: dict[tuple[Any, ...], int] = {}
+    rows = embed.rows_as_csv(COLUMNS, _rows(found, "; ".join([*outputs, *withdrawn]), words))
+    return rows, embed.rows_as_csv(WORDS_COLUMNS, ((place, *said) for said, place in words.items()))
 
 
-def _rows(found: Compared, over: str) -> Iterator[Sequence[Any]]:
+def _rows(found: Compared, over: str, words: dict[tuple[Any, ...], int]) -> Iterator[Sequence[Any]]:
     for part in found.parts:
         for line in part.lines:
-            numbers = (cell for number in numbers_of(line).values() for cell in estimate_cells(number))
-            why = line.difference.refusal if line.difference.value is None else ""
-            yield part.name, line.name, line.statistic, line.state, *numbers, why, part.noise, over
+            numbers: list[Any] = []
+            for number in numbers_of(line).values():
+                cells = dict(zip(ESTIMATE_COLUMNS, estimate_cells(number), strict=True)) | {
+                    "noise floor": part.noise
+                }
+                place = words.setdefault(tuple(cells[column] for column in WORDS), len(words) + 1)
+                numbers += [*(cells[column] for column in IN_ROWS), place]
+            yield part.name, line.name, line.statistic, line.state, *numbers, line.a.use, over
 
 
 def as_json(part: Part) -> dict[str, Any]:
@@ -93,16 +107,17 @@ def drawn(part: Part, names: Mapping[str, str]) -> tuple[list[bands.Row], str]:
     return rows, next((line.statistic for line in times.values()), "")
 
 
-def sections(found: Compared, address: str, chart: Callable[[Part], str]) -> str:
+def sections(found: Compared, address: str, words: str, chart: Callable[[Part], str]) -> str:
     """Every part but the steps', as far as it is there; what is not there is named with the level that would tell.
 
-    ``address`` is that of the CSV file, from the page; ``chart`` draws a part.
+    ``address`` is that of the CSV file, from the page, and ``words`` that of its words; ``chart`` draws a part.
     """
     formed = [part for part in found.parts if part.name != "steps"]
     whole = sum(len(part.lines) for part in found.parts)
     out = [
         "\n## Part by part\n",
-        f"\nEvery number of every part, with its band: {link('CSV file', address)} ({number_of(whole, 'row')}). "
+        f"\nEvery number of every part, with its band: {link('CSV file', address)} ({number_of(whole, 'row')}); "
+        f"{link('words of those numbers', words)}, such as methods and reasons, each once. "
         "Names with the longest times stand first; a share is of A, whose number is 1. "
         + (
             f"Beside the bands: {text(found.noise)}; {OF_STEPS_ALONE}.\n"

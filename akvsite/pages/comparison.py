@@ -12,18 +12,20 @@ from akvsite.pages._cited import cited_by
 from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
 from akvsite.pages._compare_form import Part
 from akvsite.pages._compare_parts import OF_STEPS_ALONE
-from akvsite.pages._compare_shown import csv_text, drawn, sections
+from akvsite.pages._compare_shown import csv_texts, drawn, sections
 from akvsite.pages._html import (
     Cell,
     captured,
     counted,
     front_matter,
     items,
+    link,
     number_of,
     stamp,
     table,
     text,
 )
+from akvsite.pages._listed import rows_link
 from akvsite.pages._quoted import quoted
 from akvsite.pages._stamps import Stamped, run_cell, run_link, stamped_runs, stamps, withdrawn
 
@@ -36,12 +38,17 @@ def write(desk: Desk) -> Iterator[Page]:
         labels = tuple(next(m["label"] for m in rows if m["side"] == side) for side in ("A", "B"))
         found = compare(desk, rows, (labels[0], labels[1]), rows[0]["design"])
         yield Page(f"comparisons/{name}", _page(desk, name, rows, found))
-        yield Page(_numbers_at(name), csv_text(found, withdrawn(desk, "comparison", name)), ".csv")
+        for file, made in zip(FILES, csv_texts(found, withdrawn(desk, "comparison", name)), strict=True):
+            yield Page(_file_at(name, file), made, ".csv")
 
 
-def _numbers_at(name: str) -> str:
-    """Where the file with every number of a comparison lies in the site, without its ending."""
-    return f"data/comparisons/{name}/all"
+#: Files of a comparison: every number, and the words of those numbers.
+FILES = ("all", "words")
+
+
+def _file_at(name: str, file: str) -> str:
+    """Where a file of a comparison lies in the site, without its ending."""
+    return f"data/comparisons/{name}/{file}"
 
 
 def _page(desk: Desk, name: str, members: list[Record], found: Compared) -> str:
@@ -69,12 +76,13 @@ def _page(desk: Desk, name: str, members: list[Record], found: Compared) -> str:
     ]
     if found.refusal:
         parts.append(f"\nNo difference is formed: {text(found.refusal)}.\n")
+    all_at, words_at = (f"../{_file_at(name, file)}.csv" for file in FILES)
     footer = _Footers(name, found, withdrawn(desk, "comparison", name), _looked(desk, found))
     parts += [
         f"\nBeside the bands: {text(found.noise)}.\n",
         _numbers(found),
         _charts(desk, page, found, footer),
-        sections(found, f"../{_numbers_at(name)}.csv", lambda part: _part(desk, page, found, footer, part)),
+        sections(found, all_at, words_at, lambda part: _part(desk, page, found, footer, part)),
         "\n## Each run\n",
         _runs(found, stamped),
     ]
@@ -254,12 +262,22 @@ def _part(desk: Desk, page: str, found: Compared, footer: _Footers, part: Part) 
     return desk.figure(page, part.name, chart, part.question)
 
 
+def _steps_of(run: OneRun) -> Cell:
+    """How many steps the numbers of a run are made from, which lead to their rows."""
+    taken = run.groups.largest()
+    if taken is None:
+        return counted(0)
+    kind, source = (str(run.groups.columns[of][taken[1]][0]) for of in ("kind", "source"))
+    address = rows_link(run.name, "steps", "../", kind=kind, source=source, nested=0, warm_up=0)
+    return Cell(link(f"{len(run.steps):,}", address), len(run.steps))
+
+
 def _runs(found: Compared, stamped: Stamped) -> str:
     def row(run: OneRun) -> list[Cell | str | int | None]:
         return [
             run_cell(run.name, stamped, "../"), run.side,
             *(Cell(text(run.numbers[s].text()), run.numbers[s].value) for s in STATISTICS),
-            run.place, counted(len(run.steps)), run.facts.get(("contract", "output_hash"), "not stated"),
+            run.place, _steps_of(run), run.facts.get(("contract", "output_hash"), "not stated"),
         ]  # fmt: skip
 
     return table(

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,16 @@ def desk(store: Path) -> Iterator[site.SiteDesk]:
         yield site.SiteDesk(opened)
 
 
-def parts(desk: site.SiteDesk, a: str, b: str) -> dict[str, Part]:
+def compared(desk: site.SiteDesk, a: str, b: str) -> _compare.Compared:
     members = [
         {"side": side, "place": 0, "run": name, "run_id": desk.ask("run_list", name=name)[0]["run_id"]}
         for side, name in (("A", a), ("B", b))
     ]
-    return {part.name: part for part in _compare.compare(desk, members, (a, b), TWO_RUNS).parts}
+    return _compare.compare(desk, members, (a, b), TWO_RUNS)
+
+
+def parts(desk: site.SiteDesk, a: str, b: str) -> dict[str, Part]:
+    return {part.name: part for part in compared(desk, a, b).parts}
 
 
 def line_of(part: Part, name: str, statistic: str) -> Line:
@@ -247,10 +252,14 @@ def test_page_file_and_command_have_the_same_numbers(
     pages = {page.path + page.ending: page.text for page in comparison.write(desk)}
     page, file = pages["comparisons/one.md"], pages["data/comparisons/one/all.csv"]
     assert 'href="../data/comparisons/one/all.csv"' in html.unescape(page)
+    assert 'href="../data/comparisons/one/words.csv"' in html.unescape(page)
     done = akvsite("compare", "before", "after", "--store", store, "--csv", tmp_path / "all.csv", "--json")
     assert (done.code, done.err) == (0, "")
     written = (tmp_path / "all.csv").read_text()
     assert written == file
+    said = pages["data/comparisons/one/words.csv"]
+    assert (tmp_path / "all-words.csv").read_text() == said
+    words = {row["words"]: row for row in csv.DictReader(io.StringIO(said))}
     rows = list(csv.DictReader(io.StringIO(file)))
     told = json.loads(done.out)["parts"]
     lines = [(part["part"], line) for part in told for line in part["lines"]]
@@ -261,15 +270,22 @@ def test_page_file_and_command_have_the_same_numbers(
             part, line["name"], line["statistic"], line["state"],
         )  # fmt: skip
         assert row["outputs and retractions"] == "THE OUTPUTS OF THE TWO SIDES DIFFER"
-        assert "noise floor" in row["noise floor"]
         for of in _compare_shown.NUMBERS:
             number = line[of]
             assert row[f"{of}: value"] == ("" if number["value"] is None else str(number["value"]))
             assert row[f"{of}: low"] == ("" if number["low"] is None else str(number["low"]))
-            assert row[f"{of}: unit"] == number["unit"] and row[f"{of}: method"] == number["method"]
+            assert row[f"{of}: unit"] == number["unit"] and row[f"{of}: n"] == str(number["n"])
+            of_it = words[row[f"{of}: words"]]
+            assert "noise floor" in of_it["noise floor"]
+            assert [of_it[k] for k in ("method", "scope", "use", "no band because")] == [
+                number[k] for k in ("method", "scope", "use", "refusal")
+            ]
+            assert row["use"] == number["use"]
             if part != "steps":
                 assert " ".join(number["text"].split()) in shown
     assert "rows/before.html#of=intervals&name=gemm&kind=kernel" in html.unescape(page)
+    steps = "#of=steps&kind=decode&source=engine+annotation&nested=0&warm_up=0"
+    assert f"rows/before.html{steps}" in html.unescape(page)
     plain = akvsite("compare", "before", "after", "--store", store).out
     assert plain.startswith("The outputs differ.\n") and "new: in B alone" in plain
 
@@ -316,9 +332,32 @@ def test_a_full_disk_leaves_the_old_file(
     def full(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    (tmp_path / "x.csv").write_text("old")
+    old = "part,name,statistic,old"
+    (tmp_path / "x.csv").write_text(old)
     monkeypatch.setattr(Path, "replace", full)
     akvsite("compare", "before", "after", "--store", store, "--csv", "x.csv").refused(
         "x.csv", "No space left"
     )
-    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"] and (tmp_path / "x.csv").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"] and (tmp_path / "x.csv").read_text() == old
+
+
+def test_a_file_stays_small_however_many_names_it_has(desk: site.SiteDesk) -> None:
+    one = quantile([10 + n % 3 for n in range(300)], 0.5, unit="ns")
+    minus, over = Design(TWO_RUNS, "").difference([one], [one], "ns")
+    lines = tuple(
+        Line(f"kernel {n}", "p50 of a launch", replace(one, n=n), one, minus, over) for n in range(200)
+    )
+    part = Part("kernels", "Kernels", "kernel", lines=lines, noise="no noise floor: " + "reasons " * 40)
+    rows, words = _compare_shown.csv_texts(replace(compared(desk, "before", "after"), parts=(part,)))
+    assert len(rows) / len(lines) < 200 and words.count("\n") <= 1 + len(_compare_shown.NUMBERS)
+
+
+def test_what_no_comparison_wrote_is_not_replaced(store: Path, akvsite: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine-words.csv").write_text("mine")
+    for path in (store, tmp_path / "mine.csv"):
+        before = store.read_bytes()
+        akvsite("compare", "before", "after", "--store", store, "--csv", path).refused(
+            "is no file of a comparison"
+        )
+        assert store.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["mine-words.csv"]
