@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import built_site
+import by_hand
 import checks
 import pytest
 import site_build
@@ -142,3 +145,46 @@ def test_runs_are_found_by_search(page: Page, real_address: str) -> None:
     page.keyboard.type("overlap control")
     page.wait_for_selector(".md-search-result__link", timeout=120_000)
     assert "overlap" in page.locator(".md-search-result__link").first.inner_text()
+
+
+def test_a_life_a_budget_and_links_are_shown_as_they_were_read_by_hand(page: Page, real_address: str) -> None:
+    """Out of the raw files of a committed capture, without the readers, the links or the questions (``by_hand``)."""
+    folder = by_hand.CAPTURES / "runner-sycl-edge"
+    files = [by_hand.Raw(path) for path in by_hand.declared(folder)]
+    found = by_hand.roles(files)
+    assert found is not None
+    engine, client = found
+    step, marks = by_hand.milestones(engine, client, "r18", 0)
+    page.goto(f"{real_address}tokens/runner-sycl-edge.html#request=r18&number=0")
+    checks.settle(page)
+    shown = page.locator(".akv-reader").inner_text()
+    known = sorted(marks.items(), key=lambda mark: by_hand.MILESTONES.index(mark[0]))
+    for (_, begun), (_, ended) in itertools.pairwise(known):
+        assert f"{ended - begun:,} ns" in shown
+    (drawn,) = [r for r in engine.of_kind(by_hand.STEP) if r.words[0] == step]
+    page.goto(f"{real_address}steps/runner-sycl-edge.html#step={step}")
+    checks.settle(page)
+    shown = page.locator(".akv-reader").inner_text()
+    for ns in by_hand.budget(engine, drawn).values():
+        assert exactly(ns) in shown
+    pairs = [
+        pair
+        for file in files
+        if file.producer.startswith("akv_ur")
+        for pair in by_hand.pairs_of_recorder(file)
+    ]
+    names = [pair.call for pair in pairs]
+    rarest = min(names, key=names.count)
+    page.goto(f"{real_address}calls/runner-sycl-edge.html#name={rarest}")
+    checks.settle(page)
+    shown = page.locator(".akv-reader").inner_text()
+    own = [pair for pair in pairs if pair.call == rarest]
+    assert len(own) > 9
+    for pair in own:
+        assert exactly(pair.call_length) in shown and "event handle" in shown
+
+
+def exactly(ns: int) -> str:
+    """A length as the pages write it: in its largest unit, with every nanosecond."""
+    size, unit = next((n, u) for n, u in ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")) if ns >= n)
+    return f"{Decimal(ns) / size:f} {unit}"
