@@ -34,7 +34,7 @@ def write(run: Run, steps: list[Steps]) -> str:
 def _by_trace(run: Run, steps: list[Steps]) -> str:
     columns = run.desk.columns("step_device", run_id=run.id, order="process_id,device,clock,step_id")
     if not len(columns["step_id"]):
-        return "\nNo record of a kernel or a copy belongs to a step: nothing of it was seen. Level device would tell what instruments see.\n"
+        return f"\nNo record of a kernel or a copy belongs to a step: {_why_none(run)}\n"
     lines = [line for group in steps for line in _by_device(run, group, columns)]
     if not lines:
         return "\nDevice records belong to no step that is left after the cut: there is no mean, and nothing of it was seen.\n"
@@ -53,6 +53,16 @@ def _by_trace(run: Run, steps: list[Steps]) -> str:
             caption=f"Copies against kernels: {SEEN}; {run.use}",
         )
     )  # fmt: skip
+
+
+def _why_none(run: Run) -> str:
+    if not run.listed["intervals"]:
+        would = "" if run.level in ("device", "edge") else " Level device would tell what instruments see."
+        return f"nothing of it was seen.{would}"
+    known = "Device records are there, but by no call of a step are they known to be of it."
+    return f"what it was doing in a step is unknown. {known}" + (
+        "" if run.listed["calls"] else " Level edge has the calls."
+    )
 
 
 def _by_device(run: Run, group: Steps, columns: dict[str, np.ndarray]) -> list[list[Any]]:

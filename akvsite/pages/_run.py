@@ -80,7 +80,15 @@ class Run:
 
     def seen(self, *kinds: str) -> str:
         """What was seen, in both directions, in the words of the printed line."""
-        return seen_of(self.coverage, *kinds)
+        said = seen_of(self.coverage, *kinds)
+        expected = sum(row["expected"] for row in self.coverage if row["kind"] == "step")
+        # Steps of a file without calls are expected to have none: that they are there must not be hidden.
+        others = expected < (self.listed["steps"] or 0) and "step" in (kinds or ("step",))
+        return said + (
+            f" (where calls were recorded, of {self.listed['steps']:,} steps in all)"
+            if expected and others
+            else ""
+        )
 
     @property
     def full_sight(self) -> bool:
@@ -235,6 +243,11 @@ class StepGroups:
 
     columns: dict[str, np.ndarray[Any, Any]]
     groups: list[tuple[str, np.ndarray[Any, Any]]]
+
+    def chosen(self, mask: np.ndarray[Any, Any]) -> dict[str, object]:
+        """What the rows of steps of one group (``mask``, (n,) bool) have in common, as an address of rows asks it."""
+        at = int(np.flatnonzero(mask)[0])
+        return {name: self.columns[name][at] for name in ("process_id", "kind", "source")}
 
     def largest(self) -> tuple[str, np.ndarray[Any, Any]] | None:
         """The group with most steps, for what speaks of one group alone: its label, and the mask of its finished steps."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 from akvsite.pages import Record
-from akvsite.pages._html import items, link, number_of, text
+from akvsite.pages._html import items, number_of, text
 from akvsite.pages._run import Run
+from akvsite.pages._step_profile import Places, step_link
 
-#: Places in the listing of steps, and names, by their ids.
-Places = dict[int, tuple[int, str]]
 #: Steps that a line names.
 NAMED = 8
 
@@ -38,5 +37,5 @@ def write(run: Run, at: Places) -> str:
 
 
 def _named(steps: list[Record], at: Places) -> str:
-    links = [link(step["name"], f"#step={at[step['step_id']][0]}") for step in steps[:NAMED]]
+    links = [step_link(at[step["step_id"]]).html for step in steps[:NAMED]]
     return ", ".join(links) + (f" and {len(steps) - NAMED:,} more" if len(steps) > NAMED else "")

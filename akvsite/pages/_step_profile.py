@@ -9,14 +9,17 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.estimate import Estimate, unknown, written
-from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
-from akvsite.pages._listed import BY_NAME, rows_link
+from akvsite.pages import Record
+from akvsite.pages._html import Cell, captured, counted, estimated, link, linked, number_of, table, text
+from akvsite.pages._listed import BY_NAME, named, rows_link
 from akvsite.pages._reader import absent
 from akvsite.pages._run import Run, finished, step_groups
 from akvsite.pages._step_sums import Columns, Steps, by_name, per_step
 
 #: Regions, layers and queues that a table names; what is beyond is one line, or said to be left out.
 NAMED, LAYERS, QUEUES = 16, 64, 40
+#: Characters of a name that a table shows: all of it is in its tooltip, and in the rows.
+LONG = 96
 #: The longest gaps of a run that are listed.
 GAPS = 10
 
@@ -32,14 +35,19 @@ def groups(run: Run) -> list[Steps]:
     return [group for group in made if len(group.ids)]
 
 
-#: A step's place in the listing of steps, and its name, by its id.
-Places = dict[int, tuple[int, str]]
+#: A step's place in the listing of steps, its name, and who drew it, by its id.
+Places = dict[int, tuple[int, str, str]]
 
 
 def places(run: Run) -> Places:
     columns = run.desk.columns("row_step", run_id=run.id, order=BY_NAME["steps"].order)
-    pairs = zip(columns["step_id"].tolist(), columns["name"].tolist(), strict=True)
-    return {step: (place, str(name)) for place, (step, name) in enumerate(pairs)}
+    rows = zip(*(columns[c].tolist() for c in ("step_id", "name", "source")), strict=True)
+    return {step: (place, str(name), str(source)) for place, (step, name, source) in enumerate(rows)}
+
+
+def _name(name: object) -> Cell:
+    """A name in a table; beyond LONG characters its middle is left out."""
+    return captured(name, LONG) if len(str(name)) > LONG else Cell(text(name), str(name))
 
 
 def own_clock(columns: Columns) -> np.ndarray[Any, Any]:
@@ -82,7 +90,7 @@ def _budget(
     ]
     return table(
         ["part", "mean a step", "share of the step", "steps that have it"],
-        lines,
+        [[_name(name) if name in sums else name, *cells] for name, *cells in lines],
         caption=f"{group.label}: {number_of(len(group.ids), 'step')} after the cut; {run.use}",
     )
 
@@ -149,7 +157,7 @@ def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
         lines.append([layer, *cells, counted(len(steps))])
     left = f"; {len(found) - LAYERS} further layers are in the rows" if len(found) > LAYERS else ""
     return table(
-        ["layer", "mean window", *named, *(["in no region"] if named else []), "steps"],
+        ["layer", "mean window", *map(shortened, named), *(["in no region"] if named else []), "steps"],
         lines,
         caption=f"{group.label}: layer windows, a step{left}; {run.use}",
     )
@@ -172,11 +180,15 @@ def queues(run: Run, steps: list[Steps], at: Places) -> str:
         if nowhere
         else ""
     )
-    cut = (
-        ""
-        if made
-        else " All the others belong to steps that are cut as warm-up, or have no end: there is no mean."
-    )
+    cut = ""
+    if not known.any():
+        cut = " There are no others: there is no mean." + (
+            ""
+            if run.listed["calls"]
+            else " Level edge has the calls by which records are known to be of a step."
+        )
+    elif not made:
+        cut = " All the others belong to steps that are cut as warm-up, or have no end: there is no mean."
     return f"\n{text(words + lost + cut)}\n{made}{_gaps(run, at)}"
 
 
@@ -205,8 +217,11 @@ def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
         )
         lines.append(
             [
-                f"{device}{' (its own clock)' if clock else ''}",
-                Cell(link(queue, rows_link(run.name, "intervals", "../", queue=queue)), str(queue)),
+                _name(f"{device}{' (its own clock)' if clock else ''}"),
+                Cell(
+                    linked(_name(queue).html, named(run.name, "intervals", "../", "queue", str(queue))),
+                    str(queue),
+                ),
                 kind,
                 counted(int(records.sum())),
                 estimated(_mean(run, records, "records")),
@@ -230,44 +245,86 @@ def _gaps(run: Run, at: Places) -> str:
     if not run.full_sight:
         return f"\nWhere no record lies on a queue is not known to be idle, and no gap is told: {text(run.blind)}.\n"
     found = run.desk.ask("row_gap", run_id=run.id, order="-duration_ns,interval_id", limit=GAPS)
+    told = [gap for gap in found if gap["duration_ns"] > run.least_gap_ns]
     lines = [
         [
-            gap["device"],
-            gap["queue"],
-            Cell(text(written(gap["duration_ns"], "ns")), gap["duration_ns"]),
-            step_link(at[gap["step_id"]]) if gap["step_id"] in at else "no step",
+            Cell(link(written(ns, "ns"), rows_link(run.name, "gaps", "../", duration_ns=ns)), ns),
+            alone,
+            _name(gap["queue"]),
+            _name(gap["device"]),
+            _told(at[gap["step_id"]]) if gap["step_id"] in at else "no step",
         ]
-        for gap in found
-        if gap["duration_ns"] > run.least_gap_ns
+        for gap, alone in zip(told, _of_all_queues(run, told), strict=True)
+        for ns in (gap["duration_ns"],)
     ]
+    whole = f'Stretches without a record on the whole device: <a href="../runs/{text(run.name)}.html#gaps">the gaps of the run</a>.'
     words = (
-        f"None of {written(run.least_gap_ns, 'ns')} or less ({run.ticks}). Both ends are of one device clock. What the host did meanwhile is "
+        f"Each is a gap of one queue. None of {written(run.least_gap_ns, 'ns')} or less ({run.ticks}). Both ends are of one device clock. What the host did meanwhile is "
         "listed with the step, once it is chosen at the top of this page: what happened at that time, which does not say why."
     )
     return (
         table(
-            ["device", "queue", "gap", "ends at a record of"],
+            ["gap", "of it, no record on any queue of the device", "queue", "device", "ends at a record of"],
             lines,
             caption=f"The longest gaps between records of one queue, at most {GAPS}, as recorded",
         )
-        + f"\n{text(words)}\n"
+        + f"\n{text(words)} {whole}\n"
     )
 
 
-def step_link(step: tuple[int, str]) -> Cell:
+def _of_all_queues(run: Run, gaps: list[Record]) -> list[Cell]:
+    """For how long in each gap of a queue no record lay on its device at all: in the rest another queue was at work."""
+    if not gaps:
+        return []
+    columns = run.desk.columns("device_gap", run_id=run.id, order="process_id,device,from_ns")
+    own = own_clock(columns)
+    cells = []
+    for gap in gaps:
+        at = (columns["process_id"] == gap["process_id"]) & (columns["device"] == gap["device"])
+        at &= own == (gap["clock"] == "device")
+        first = gap["own_start_ns"] if gap["clock"] == "device" else gap["start_ns"]
+        last = first + gap["duration_ns"]
+        starts, ends = (np.clip(columns[c][at].astype(np.int64), first, last) for c in ("from_ns", "to_ns"))
+        ns = int((ends - starts).sum())
+        cells.append(Cell(text(written(ns, "ns")) if ns else "none", ns))
+    return cells
+
+
+def step_link(step: tuple[int, str, str]) -> Cell:
     """A link that chooses a step on its page."""
-    place, name = step
-    return Cell(link(name, f"#step={place}"), name)
+    place, name, _ = step
+    return Cell(linked(_name(name).html, f"#step={place}"), name)
+
+
+def _told(step: tuple[int, str, str]) -> Cell:
+    """The link, and which step it is where sources number theirs apart."""
+    place, name, source = step
+    return Cell(f"{step_link(step).html} ({text(f'{source}, row {place}')})", name)
+
+
+def shortened(name: str) -> str:
+    """A name for the head of a column, its middle left out where it is long."""
+    return name if len(name) <= LONG else f"{name[: LONG * 2 // 3]}…{name[1 - LONG // 3 :]}"
 
 
 def longest(steps: list[Steps], at: Places, most: int = 8) -> Iterator[str]:
-    """A table of the longest steps of each group, each with the link that chooses it. Records, not estimates."""
+    """A table of the longest steps of each group, each with the link that chooses it. Records, not estimates.
+
+    An iteration that two sources drew is in the list of each.
+    """
     for group in steps:
         order = np.argsort(-group.durations, kind="stable")[:most]
         lines = [
-            [step_link(at[step]), Cell(text(written(ns, "ns")), ns)]
+            [
+                step_link(at[step]),
+                Cell(text(written(ns, "ns")), ns),
+                at[step][2],
+                Cell(str(at[step][0]), at[step][0]),
+            ]
             for step, ns in zip(group.ids[order].tolist(), group.durations[order].tolist(), strict=True)
         ]
         yield table(
-            ["step", "how long"], lines, caption=f"{group.label}, the longest, as recorded: no estimate"
+            ["step", "how long", "drawn by", "row"],
+            lines,
+            caption=f"{group.label}, the longest, as recorded: no estimate",
         )

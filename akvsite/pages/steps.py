@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record, _overlap_said, _step_batches, _step_faults, _step_profile
-from akvsite.pages._html import counted, items, table, text
+from akvsite.pages._html import counted, items, number_of, table, text
 from akvsite.pages._listed import closer
 from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
 from akvsite.pages._step_profile import Places
 from akvsite.pages._step_sums import Steps
+from akvsite.tables import LEVELS
 
+UNASKED = "Nothing was chosen: this is the longest step after the cut."
 #: What the list says of each run, with the count that tells it.
 _COLUMNS = (
     ("steps", "steps"), ("runner phases", "phases"), ("host rows", "host_rows"), ("device records", "intervals"), ("runtime calls", "calls"),
@@ -48,6 +50,7 @@ def _page(run: Run) -> str:
         _one(run, steps, at),
         "\n### The longest steps\n",
         *_step_profile.longest(steps, at),
+        _twice(run),
         "\n## Steps by their batch\n",
         _batches(run),
         "\n## Where the host's time went\n",
@@ -63,7 +66,10 @@ def _page(run: Run) -> str:
 
 
 def _one(run: Run, steps: list[Steps], at: Places) -> str:
-    most = max(steps, key=lambda group: len(group.ids), default=None)
+    # Its length, and its id.
+    longest = max(
+        (max(zip(g.durations.tolist(), (-g.ids).tolist(), strict=True)) for g in steps), default=None
+    )
     return reader(
         run,
         "profile",
@@ -77,8 +83,24 @@ def _one(run: Run, steps: list[Steps], at: Places) -> str:
         ticks=run.ticks,
         axis_bound_ns=run.axis_bound_ns,
         has={name: bool(run.listed[count]) for name, count in _HAS},
-        first=at[most.ids[0]][0] if most else 0,
+        first=at[-longest[1]][0] if longest else 0,
+        unasked=UNASKED
+        if longest
+        else "Nothing was chosen: this is the first step; after the cut none has an end.",
+        levels=LEVELS[: LEVELS.index(run.level) + 1] if run.level in LEVELS else (),
         calls=f"../calls/{run.name}.html",
+    )
+
+
+def _twice(run: Run) -> str:
+    pairs = run.desk.ask("step_pair", run_id=run.id, at_once=1, order="step_id,other_id")
+    if not pairs:
+        return ""
+    drawn = number_of(len(pairs), "iteration was", "iterations were")
+    return items(
+        [
+            f"{drawn} drawn by two sources: each is in the list of either, and its two steps are shown together."
+        ]
     )
 
 

@@ -8,8 +8,13 @@
   var time = window.akvChoice.time;
   var bound = window.akvChoice.bound;
 
+  function short(name) {
+    return window.akvProfile.short(name);
+  }
+
   function bar(row, zero, kind, more) {
     var last = window.akvProfile.end(row);
+    var name = short(row.name);
     return Object.assign(
       {
         start: row.start_ns - zero,
@@ -17,9 +22,9 @@
         startBound: 0,
         endBound: 0,
         kind: kind,
-        name: row.name,
-        label: row.name,
-        title: row.name + ": " + time(row.duration_ns) + ", from " + time(row.start_ns - zero),
+        name: name,
+        label: name,
+        title: name + ": " + time(row.duration_ns) + ", from " + time(row.start_ns - zero),
       },
       more || {}
     );
@@ -88,7 +93,7 @@
     }).forEach(function (own, label) {
       var made = outer(
         own.map(function (row) {
-          var name = row.layer === null ? row.name : "layer " + row.layer;
+          var name = row.layer === null ? short(row.name) : "layer " + row.layer;
           return bar(row, zero, names[row.category] || row.category, { label: name, title: name + ": " + time(row.duration_ns) });
         })
       );
@@ -104,11 +109,11 @@
     });
   }
 
-  function queues(rows, barOf) {
+  function queues(rows, barOf, before) {
     var lanes = [];
     var devices = several(rows, "device");
     grouped(rows, function (row) {
-      return "queue " + row.queue + (devices ? ", device " + row.device : "");
+      return (before || "") + "queue " + short(row.queue) + (devices ? ", device " + short(row.device) : "");
     }).forEach(function (own, label) {
       lanes.push({ label: label, bars: own.map(barOf) });
     });
@@ -141,8 +146,9 @@
     return left;
   }
 
-  function notes(left, dropped, cut) {
+  function notes(left, dropped, cut, spans) {
     var said = [];
+    if (spans) said.push("a stretch between two timing events is no work: work and waiting lie in it alike");
     if (dropped) said.push(dropped + " rows lie whole inside another of their lane and are not drawn");
     if (left) said.push("the " + left + " shortest bars are not drawn: they are in the rows");
     if (cut) said.push("more than " + window.akvProfile.most + " rows of a kind are in this step: the first of them are drawn");
@@ -157,38 +163,48 @@
       startBound: row.start_bound_ns,
       endBound: row.end_bound_ns,
       kind: row.kind,
-      name: row.name,
-      title: row.name + ": " + time(row.duration_ns) + ", start " + bound(row.start_bound_ns) + ", end " + bound(row.end_bound_ns),
+      name: short(row.name),
+      title: short(row.name) + ": " + time(row.duration_ns) + ", start " + bound(row.start_bound_ns) + ", end " + bound(row.end_bound_ns),
     };
+  }
+
+  /* Not work, so without the hue of any. */
+  function between(row, zero) {
+    var made = onHostAxis(row, zero);
+    return Object.assign(made, { kind: "between two timing events", plain: true, title: "between two timing events, not work: " + made.title });
   }
 
   /* One drawing on the host's axis; a second one where device records have no place on it. */
   function specs(about, data) {
     var step = data.steps[0];
+    var name = short(step.name);
     var zero = step.start_ns;
     var dropped = { inside: 0 };
-    var cut = data.regions.cut || data.intervals.cut || data.phases.cut;
+    var cut = data.regions.cut || data.intervals.cut || data.phases.cut || data.spans.cut;
     var placed = data.intervals.filter(function (row) {
-      return row.start_ns !== null && row.kind !== "span";
+      return row.start_ns !== null;
     });
     var apart = data.intervals.filter(function (row) {
-      return row.start_ns === null && row.own_start_ns !== null && row.kind !== "span";
+      return row.start_ns === null && row.own_start_ns !== null;
     });
     var lanes = host(data, zero, dropped).concat(
       queues(placed, function (row) {
         return onHostAxis(row, zero);
-      })
+      }),
+      queues(data.spans, function (row) {
+        return between(row, zero);
+      }, "timing events, ")
     );
     var left = thinned(lanes);
     var made = [
       {
-        question: "Where did the time of " + step.name + " go?",
+        question: "Where did the time of " + name + " go?",
         summary: summary(step, data, placed),
-        zero: "the start of " + step.name + " (" + step.source + ")",
+        zero: "the start of " + name + " (" + step.source + ")",
         lanes: lanes,
-        windows: [{ start: 0, end: step.duration_ns, label: step.name }],
+        windows: [{ start: 0, end: step.duration_ns, label: name }],
         views: step.duration_ns ? [{ label: "the step", from: 0, to: step.duration_ns }] : [],
-        footer: about.footer.concat(notes(left, dropped.inside, cut)),
+        footer: about.footer.concat(notes(left, dropped.inside, cut, data.spans.length)),
       },
     ];
     if (apart.length) made.push(ownClock(about, step, apart));
@@ -210,12 +226,12 @@
         startBound: 0,
         endBound: 0,
         kind: row.kind,
-        name: row.name,
-        title: row.name + ": " + time(row.duration_ns),
+        name: short(row.name),
+        title: short(row.name) + ": " + time(row.duration_ns),
       };
     });
     var left = thinned(lanes);
-    var question = "What ran on the device for " + step.name + ", by the device's own clock?";
+    var question = "What ran on the device for " + short(step.name) + ", by the device's own clock?";
     return {
       question: question,
       summary: question + " " + rows.length + " records that have no place on the host's axis.",
@@ -227,8 +243,9 @@
 
   function summary(step, data, placed) {
     return (
-      "Lanes of " + step.name + ", which took " + time(step.duration_ns) + ": " + data.phases.length + " runner phases, " +
-      data.regions.length + " rows of the host, " + placed.length + " device records. The tables below say the same in numbers."
+      "Lanes of " + short(step.name) + ", which took " + time(step.duration_ns) + ": " + data.phases.length + " runner phases, " +
+      data.regions.length + " rows of the host, " + placed.length + " device records" +
+      (data.spans.length ? ", " + data.spans.length + " stretches between two timing events, which are no work" : "") + ". The tables below say the same in numbers."
     );
   }
 

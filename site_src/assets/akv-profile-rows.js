@@ -15,6 +15,12 @@
     return row.duration_ns === null ? null : row.start_ns + row.duration_ns;
   }
 
+  /* A name that may be of any length: beyond LONG its middle is left out. The rows have it whole. */
+  var LONG = 96;
+  function short(name) {
+    return window.akvChoice.short(name, LONG);
+  }
+
   function open(about, name) {
     return window.akvRows.open(about.rows + name);
   }
@@ -60,7 +66,14 @@
     });
   }
 
-  /* Everything of one step: {steps, budget, phases, regions, intervals, device, gaps}, rows each. */
+  /* Stretches between two timing events that lie in the time of a step. They are of no call, and so of no step. */
+  function spans(about, step) {
+    if (!about.has.intervals || step.start_ns === null || step.duration_ns === null) return Promise.resolve([]);
+    return rowsOf(about, "intervals", { kind: "span", start_ns: { max: end(step) }, end_ns: { min: step.start_ns } });
+  }
+
+  /* Everything of one step: {steps, budget, phases, regions, intervals, device_time, gaps, spans}, rows each. Records of the device
+     that a call of the step is known for are in `intervals`, without the spans. */
   function of(about, place) {
     return twins(about, place).then(function (places) {
       var wanted = { budget: "regions", phases: "phases", regions: "regions", intervals: "intervals", device_time: "intervals", gaps: "intervals" };
@@ -80,7 +93,16 @@
         names.forEach(function (name, n) {
           data[name] = found[n + 1];
         });
-        return data;
+        data.intervals = Object.assign(
+          data.intervals.filter(function (row) {
+            return row.kind !== "span";
+          }),
+          { cut: data.intervals.cut }
+        );
+        return spans(about, data.steps[0]).then(function (rows) {
+          data.spans = rows;
+          return data;
+        });
       });
     });
   }
@@ -238,8 +260,8 @@
     return row.start_ns < end(gap) + half && (last === null || last > gap.start_ns - half);
   }
 
-  /* Names in rows, those that overlap longest first: "attention (1.2 ms), cudaLaunchKernel ×3 (8 us)". */
-  function named(rows, gap, most) {
+  /* Names in rows, those that overlap longest first: ["attention (1.2 ms)", "cudaLaunchKernel ×3 (8 us)"]. */
+  function named(rows, gap) {
     var found = new Map();
     rows.forEach(function (row) {
       var name = row.layer === null || row.layer === undefined ? row.name : "layer " + row.layer;
@@ -252,12 +274,10 @@
     var names = Array.from(found).sort(function (a, b) {
       return b[1].ns - a[1].ns;
     });
-    var words = names.slice(0, most).map(function (one) {
-      return one[0] + (one[1].count > 1 ? " ×" + one[1].count : "") + " (" + time(one[1].ns) + ")";
+    return names.map(function (one) {
+      return short(one[0]) + (one[1].count > 1 ? " ×" + one[1].count : "") + " (" + time(one[1].ns) + ")";
     });
-    if (names.length > most) words.push("and " + (names.length - most) + " more names");
-    return words.join(", ");
   }
 
-  window.akvProfile = { of: of, budget: budget, layers: layers, gaps: gaps, onHost: onHost, named: named, end: end, most: MOST };
+  window.akvProfile = { of: of, budget: budget, layers: layers, gaps: gaps, onHost: onHost, named: named, end: end, most: MOST, short: short };
 })();

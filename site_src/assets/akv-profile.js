@@ -4,6 +4,8 @@
 
   var SEEN = "seen in an instrumented capture, open until a control";
   var GAPS = 12; // gaps that are listed
+  var NAMES = 4; // names of a kind beside a gap; up to MORE of them once they are opened
+  var MORE = 200;
   var PARTS = 16; // parts of a budget that have a line of their own
 
   function element() {
@@ -14,6 +16,10 @@
     return window.akvChoice.time(ns);
   }
 
+  function short(name) {
+    return window.akvProfile.short(name);
+  }
+
   function share(ns, whole) {
     return whole ? ((100 * ns) / whole).toFixed(1) + " %" : "unknown";
   }
@@ -21,11 +27,13 @@
   /* Numbers stand under each other. */
   function numeric(rows, n) {
     return rows.every(function (cells) {
-      return typeof cells[n] === "string" && /^$|^-?[\d.]+( (ns|us|ms|s|%))?$/.test(cells[n]);
+      var words = typeof cells[n] === "string" ? cells[n] : cells[n].textContent;
+      return /^$|^-?[\d.]+( (ns|us|ms|s|%))?$/.test(words);
     });
   }
 
-  function table(caption, heads, rows) {
+  /* `prose`: its cells hold sentences, so they are broken where the page ends. */
+  function table(caption, heads, rows, prose) {
     var style = heads.map(function (_, n) {
       return numeric(rows, n) ? "akv-number" : null;
     });
@@ -44,7 +52,7 @@
     return element(
       "div",
       { class: "akv-scroll", role: "group", "aria-label": caption, tabindex: "0" },
-      element("table", { class: "akv-table" }, element("caption", {}, caption), element("thead", {}, head), body)
+      element("table", { class: "akv-table" + (prose ? " akv-prose" : "") }, element("caption", {}, caption), element("thead", {}, head), body)
     );
   }
 
@@ -52,14 +60,27 @@
     return element("p", {}, words);
   }
 
-  function absent(what, level) {
-    return line(what + " is not known: this run has none of it on record. Level " + level + " would tell.");
+  /* A level that the run already has would tell nothing more. */
+  function absent(about, what, level) {
+    var would = about.levels.indexOf(level) < 0 ? " Level " + level + " would tell." : " Its level has it, and nothing was recorded.";
+    return line(what + " is not known: this run has none of it on record." + would);
   }
 
   /* A link to the rows behind a number. */
   function rows(about, words, listing, chosen) {
-    var address = new URLSearchParams(Object.assign({ of: listing }, chosen));
-    return element("a", { href: about.page + "#" + address.toString() }, words);
+    var address = new URLSearchParams({ of: listing });
+    Object.keys(chosen).forEach(function (column) {
+      address.set(column, exactly(chosen[column]));
+    });
+    return element("a", { href: about.page + "#" + address.toString(), title: words.length > 96 ? words.slice(0, 2000) : null }, short(words));
+  }
+
+  /* As _listed.exactly: a name that would be read as an address's own signs; of a very long one a part is enough. */
+  function exactly(value) {
+    if (value === null) return "!";
+    if (typeof value !== "string") return value;
+    if (value.length > 400) return "~" + value.slice(0, 300);
+    return /^(?:[=~!]|(-?\d*)\.\.(-?\d*)$|$)/.test(value) ? "=" + value : value;
   }
 
   /* Whether any of the rows lies in the step; rows that were not read may. */
@@ -73,7 +94,7 @@
   }
 
   function budget(about, data) {
-    if (!about.has.regions) return [absent("Where the host's time in this step went", "host")];
+    if (!about.has.regions) return [absent(about, "Where the host's time in this step went", "host")];
     var made = [];
     data.steps.forEach(function (step) {
       var found = window.akvProfile.budget(data, step);
@@ -106,12 +127,12 @@
     var lines = found.map(function (one) {
       var inside = one.parts
         .map(function (part) {
-          return part.name + " " + time(part.ns);
+          return short(part.name) + " " + time(part.ns);
         })
         .join(", ");
-      return [String(one.row.layer), time(one.row.duration_ns), inside || "no region", inside ? time(one.rest) : ""];
+      return [String(one.row.layer), time(one.row.duration_ns), inside ? time(one.rest) : "", inside || "no region"];
     });
-    var heads = ["layer", "window on the host", "regions in it", "in no region"];
+    var heads = ["layer", "window on the host", "in no region", "regions in it"];
     var none = found.every(function (one) {
       return !one.parts.length;
     });
@@ -125,7 +146,7 @@
   }
 
   function phases(about, data) {
-    if (!about.has.phases) return [absent("How the step is spread over the runner's phases", "runner")];
+    if (!about.has.phases) return [absent(about, "How the step is spread over the runner's phases", "runner")];
     if (!data.phases.length) return [line("No phase of the runner began in this step.")];
     var zero = data.steps[0].start_ns;
     var lines = data.phases
@@ -140,9 +161,13 @@
   }
 
   function device(about, data) {
-    if (!about.has.intervals) return [absent("What the device did for this step", "device")];
+    if (!about.has.intervals) return [absent(about, "What the device did for this step", "device")];
     if (!data.intervals.length) {
-      return [line("No device record belongs to this step: what the device did is unknown, and not idle because nothing was recorded.")];
+      var spans = data.spans.length
+        ? [line(stretches(data.spans.length) + " of this step " + (data.spans.length === 1 ? "is" : "are") + " on record, and drawn above: work and waiting lie in them alike.")]
+        : [];
+      var none = "No record of work on the device belongs to this step: what the device did is unknown, and not idle because nothing was recorded.";
+      return [line(none + (about.has.calls || spans.length ? "" : " Level edge has the calls by which records are known to be of a step."))].concat(spans);
     }
     var words = "Time that kernels and copies of the step cover, each moment once, by one device clock. " + about.ticks.charAt(0).toUpperCase() + about.ticks.slice(1) + ".";
     if (about.blind) words += " Not everything that ran is known to be in the records: " + about.blind + ".";
@@ -163,6 +188,10 @@
     return [line(words), lines.length ? table("Copies against kernels in the step: " + SEEN, heads, lines) : line("Neither a kernel nor a copy of it is on record."), links];
   }
 
+  function stretches(count) {
+    return count + (count === 1 ? " stretch between two timing events that lies in the time" : " stretches between two timing events that lie in the time");
+  }
+
   function where(gap, zero) {
     if (gap.start_ns === null) return "has no place on the host's axis";
     return time(gap.start_ns - zero) + ", " + (gap.bound_ns === null ? "unproven" : window.akvChoice.bound(gap.bound_ns));
@@ -170,17 +199,22 @@
 
   function meanwhile(seen, gap) {
     if (seen === null) return "unknown: the gap has no place on the host's axis";
-    var parts = [];
+    var made = element("span");
+    var further = [];
     ["phases", "regions", "calls"].forEach(function (name) {
-      var words = window.akvProfile.named(seen[name], gap, 4);
-      if (words) parts.push(name + ": " + words);
+      var words = window.akvProfile.named(seen[name], gap);
+      if (words.length) made.append(made.textContent ? "; " : "", name + ": " + words.slice(0, NAMES).join(", "));
+      if (words.length > NAMES) further.push(name + ": " + words.slice(NAMES, MORE).join(", "));
+      if (words.length > MORE) further.push(words.length - MORE + " further names are in the rows of the " + name);
     });
-    if (seen.cut) parts.push("more rows than were looked at");
-    return parts.join("; ") || "nothing on record";
+    if (seen.cut) made.append(made.textContent ? "; " : "", "more rows than were looked at");
+    if (further.length) made.append(element("details", {}, element("summary", {}, "and more names"), further.join("; ")));
+    return made.textContent ? made : "nothing on record";
   }
 
   function gaps(about, data) {
-    if (!about.has.intervals) return Promise.resolve([]);
+    // Where no record of the step is, there is nothing between records.
+    if (!about.has.intervals || !data.intervals.length) return Promise.resolve([]);
     if (about.blind) {
       return Promise.resolve([line("Where no record lies on a queue is not known to be idle, and no gap is told: " + about.blind + ".")]);
     }
@@ -189,14 +223,19 @@
     var zero = data.steps[0].start_ns;
     return window.akvProfile.onHost(about, data, listed).then(function (seen) {
       var words =
-        "Stretches without a record on a queue before a record of this step, " + listed.length + " of " + found.told.length + ", longest first; " +
+        "Stretches without a record on one queue, while another may be at work, before a record of this step, " + listed.length + " of " + found.told.length + ", longest first; " +
         found.short + " are not longer than two ticks or the clock's bound, and are not told. What the host did is what lies there on its own axis: " +
         "at that time, which does not say that it is why.";
       if (!listed.length) return [line(words)];
       var lines = listed.map(function (gap, n) {
-        return [gap.queue + " of device " + gap.device, time(gap.duration_ns), where(gap, zero), meanwhile(seen[n], gap)];
+        return [
+          rows(about, time(gap.duration_ns), "gaps", { row: gap.place }),
+          short(gap.queue) + " of device " + short(gap.device),
+          where(gap, zero),
+          meanwhile(seen[n], gap),
+        ];
       });
-      return [line(words), table("Gaps on the device's queues", ["queue", "gap", "begins after the step", "on the host at that time"], lines)];
+      return [line(words), table("Gaps on the device's queues", ["gap", "queue", "begins after the step", "on the host at that time"], lines, true)];
     });
   }
 
@@ -227,7 +266,7 @@
     });
     own.back = element("button", { type: "button", class: "akv-button", onclick: move(-1) }, "previous step");
     own.next = element("button", { type: "button", class: "akv-button", onclick: move(1) }, "next step");
-    var label = element("label", {}, "step, in order from 0 to " + (own.steps.rows - 1) + " ", own.field);
+    var label = element("label", {}, "row of the step, 0 to " + (own.steps.rows - 1) + " in order of start ", own.field);
     return element("div", { class: "akv-steps", role: "group", "aria-label": "which step" }, own.back, label, own.next);
   }
 
@@ -239,10 +278,11 @@
   /* Of two choices in a row, only the last is shown. */
   function show(own) {
     var chosen = window.akvChoice.read();
-    var place = "step" in chosen ? Number(chosen.step) : own.about.first;
+    var place = "step" in chosen ? (/^\d{1,15}$/.test(chosen.step) ? Number(chosen.step) : -1) : own.about.first;
+    own.unasked = !("step" in chosen);
     var turn = (own.turn = (own.turn || 0) + 1);
     if (!(Number.isInteger(place) && place >= 0 && place < own.steps.rows)) {
-      own.status.textContent = "The address names no step of this run: they are numbered from 0 to " + (own.steps.rows - 1) + ".";
+      own.status.textContent = "The address names no step of this run: their rows are 0 to " + (own.steps.rows - 1) + ".";
       own.body.textContent = "";
       return Promise.resolve();
     }
@@ -262,10 +302,10 @@
     var about = own.about;
     var step = data.steps[0];
     own.status.textContent =
-      step.name + ", " + step.kind + (step.batch === null ? "" : ", " + step.batch + " requests in the batch") + ", drawn by " + step.source + ", of " +
-      step.process + ": " + (step.duration_ns === null ? "no end on record, so that it is not known how long it took" : time(step.duration_ns)) +
+      (own.unasked ? about.unasked + " " : "") + short(step.name) + ", row " + step.place + ", " + step.kind + (step.batch === null ? "" : ", " + step.batch + " requests in the batch") + ", drawn by " + step.source + ", of " +
+      short(step.process) + ": " + (step.duration_ns === null ? "no end on record, so that it is not known how long it took" : time(step.duration_ns)) +
       (step.warm_up ? "; warm-up, in no mean" : "") + ". One record, no estimate." +
-      (data.steps.length > 1 ? " Another source drew the same iteration: its rows are here too." : "");
+      (data.steps.length > 1 ? " Another source drew the same iteration: its rows are here too (" + data.steps.slice(1).map(drawnBy).join(", ") + ")." : "");
     var drawings = step.start_ns === null ? [] : window.akvProfileLanes.specs(about, data).map(drawing);
     own.body.textContent = "";
     drawings.forEach(function (one) {
@@ -276,6 +316,16 @@
     drawings.forEach(function (one) {
       window.akvLanes.draw(one.box, one.spec);
     });
+  }
+
+  function drawnBy(step) {
+    return step.source + ": " + short(step.name) + ", row " + step.place;
+  }
+
+  /* A click further down the page changes what is drawn up here: it is brought into sight. */
+  function bring(own, place) {
+    var top = own.status.getBoundingClientRect().top;
+    if (top < 60 || top > window.innerHeight * 0.7) place.scrollIntoView({ block: "start" });
   }
 
   function failed(own, error) {
@@ -297,7 +347,11 @@
           failed(own, error);
         });
       };
-      window.akvChoice.listen(place, update);
+      window.akvChoice.listen(place, function () {
+        update().then(function () {
+          bring(own, place);
+        });
+      });
       return update();
     });
   };

@@ -62,6 +62,11 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
         captures / "unseen", {**tables, "level4_edge": [*calls, call(101_500, 101_510, 99)]}, level="edge"
     )
     write_capture(captures / "bare", {"step": drawn})
+    spans = [
+        interval(start, end, None, name="span", kind="span")
+        for start, end in ((100_500, 101_400), (101_300, 101_900), (99_000, 99_900))
+    ]
+    write_capture(captures / "spans", {"step": drawn, "level3_device": spans}, level="device")
     own = [
         row
         | {"start_ns": row["start_ns"] + 7_000_000, "end_ns": row["end_ns"] + 7_000_000, "clock": "device"}
@@ -105,7 +110,7 @@ def test_the_budget_is_that_of_the_question_to_the_nanosecond(page: Page, made: 
     assert [line[:2] for line in found[:-2]] == [[row["region"], f"{row['ns']} ns"] for row in expected]
     rest = 1000 - sum(row["ns"] for row in expected)
     assert found[-2][:2] == ["remainder: not attributed", f"{rest} ns"] and rest == 1000 - 303 - 204 - 100
-    assert table(page, "Layer windows") == [["0", "601 ns", f"{HOSTILE} 303 ns, mlp 204 ns", "94 ns"]]
+    assert table(page, "Layer windows") == [["0", "601 ns", "94 ns", f"{HOSTILE} 303 ns, mlp 204 ns"]]
     assert table(page, "Runner phases") == [["launch", "5 ns", "885 ns"]]
     assert page.title() != "hit" and "One record, no estimate." in said(page)
     watch.assert_clean()
@@ -121,8 +126,8 @@ def test_gaps_stand_with_what_was_on_the_host_then(page: Page, made: Path) -> No
     opened(page, made)
     found = table(page, "Gaps on the device's queues")
     assert [line[:3] for line in found] == [
-        ["7 of device 0", "297 ns", "620 ns, unproven"],
-        ["7 of device 0", "100 ns", "420 ns, unproven"],
+        ["297 ns", "7 of device 0", "620 ns, unproven"],
+        ["100 ns", "7 of device 0", "420 ns, unproven"],
     ]
     assert (
         found[0][3]
@@ -131,7 +136,7 @@ def test_gaps_stand_with_what_was_on_the_host_then(page: Page, made: Path) -> No
     assert "at that time, which does not say that it is why" in said(page)
     # Of the next step: a gap that began in this one.
     opened(page, made, "#step=1")
-    assert table(page, "Gaps on the device's queues")[0][:3] == ["7 of device 0", "70 ns", "-50 ns, unproven"]
+    assert table(page, "Gaps on the device's queues")[0][:3] == ["70 ns", "7 of device 0", "-50 ns, unproven"]
 
 
 def test_without_full_sight_no_gap_is_told(page: Page, made: Path) -> None:
@@ -157,7 +162,10 @@ def test_records_without_a_place_on_the_axis_of_the_host_are_drawn_apart(page: P
 
 def test_steps_that_two_tools_drew_are_read_together(page: Page, made: Path) -> None:
     opened(page, made, "#step=1", TWO_TOOLS)
-    assert "Another source drew the same iteration: its rows are here too." in said(page)
+    assert (
+        "Another source drew the same iteration: its rows are here too (engine annotation: decode.step.1, row "
+        in said(page)
+    )
     (kernels,) = ask(
         made.parent / "akvsite.db",
         "SELECT d.kernels, d.copies FROM step_device d JOIN run r ON r.id = d.run_id JOIN step s ON s.id = d.step_id"
@@ -167,6 +175,34 @@ def test_steps_that_two_tools_drew_are_read_together(page: Page, made: Path) -> 
     assert line[1].startswith(f"{kernels['kernels']}: ") and line[2].startswith(f"{kernels['copies']}: ")
     assert table(page, "Where the host's time went, in the step that engine annotation drew")
     assert len(table(page, "Gaps on the device's queues")) == 12
+
+
+def test_a_step_without_records_has_no_gaps_to_tell(page: Page, made: Path) -> None:
+    opened(page, made, "#step=2")
+    assert "No record of work on the device belongs to this step" in said(page)
+    assert "Stretches without a record" not in said(page) and "not longer than two ticks" not in said(page)
+
+
+def test_stretches_between_timing_events_are_drawn_as_what_they_are(page: Page, made: Path) -> None:
+    opened(page, made, "#step=0", "spans")
+    bars = page.locator(".akv-lanes-one[aria-label^='between two timing events, not work']")
+    # Of three one lies in the step in part, and one ended before it.
+    assert bars.count() == 1
+    assert "1 stretch between two timing events that lies in the time of this step is on record" in said(page)
+    assert "work and waiting lie in it alike" in page.locator("svg.akv-lanes").text_content()
+
+
+def test_a_click_further_down_brings_the_drawing_into_sight(page: Page, made: Path) -> None:
+    page.set_viewport_size({"width": 900, "height": 500})
+    opened(page, made)
+    assert "Nothing was chosen: this is the longest step after the cut." in said(page)
+    link = page.locator("td a[href='#step=1']").first
+    link.scroll_into_view_if_needed()
+    expect(page.locator(".akv-profile-said")).not_to_be_in_viewport()
+    link.click()
+    expect(page.locator(".akv-profile-said")).to_contain_text("step.1")
+    expect(page.locator(".akv-profile-said")).to_be_in_viewport()
+    assert "Nothing was chosen" not in said(page)
 
 
 def test_missing_levels_are_named(page: Page, made: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -105,7 +107,11 @@ def test_queues_and_gaps_of_the_mean_step(tmp_path: Path) -> None:
     assert found["7"][3:5] == ["4", "2.00 records no band: n 2 < 200"] and found["9"][5].startswith("250 ns")
     gaps = lines(page, "The longest gaps between records of one queue")
     # Its times are whole numbers of 50 ns: two gaps of 100 ns may be none.
-    assert [line[1:3] for line in gaps] == [["9", "750.0 ns"], ["7", "400.0 ns"]]
+    # On queue 9 nothing lies from 570 to 1320; kernels of queue 7 lie from 570 to 620, and from 1020. That of queue 7 is
+    # from 620 to 1020: nothing lies on any queue of the device.
+    assert [line[:3] for line in gaps] == [["750.0 ns", "400.0 ns", "9"], ["400.0 ns", "400.0 ns", "7"]]
+    assert "of=gaps&amp;duration_ns=750" in page and "Each is a gap of one queue" in page
+    assert 'href="../runs/traced.html#gaps"' in page
     assert "None of 100.0 ns or less" in words.of_page(page)
 
 
@@ -161,19 +167,73 @@ def test_whether_a_control_is_of_the_same_sizes(tmp_path: Path, changed: dict[st
 def test_each_level_that_is_missing_is_named(tmp_path: Path) -> None:
     page = pages(tmp_path, traced(tmp_path, host_rows=True, records=True))["steps/traced"]
     seen = words.of_page(page)
-    for what, level in (
-        ("Where the time inside a step went on the host", "host"),
-        ("What lies in the window of each layer", "host"),
-        ("How a step is spread over the runner's phases", "runner"),
-        ("What ran on a device queue in a step", "device"),
+    for what in (
+        "Where the time inside a step went on the host",
+        "What lies in the window of each layer",
+        "How a step is spread over the runner's phases",
+        "What ran on a device queue in a step",
     ):
-        assert f"{what} is not known: this run has none of it on record. Level {level} would tell." in seen
-    assert "nothing of it was seen. Level device would tell" in by_trace(page)
+        # Its level, device, adds all of it: a level that it has would tell nothing more.
+        assert (
+            f"{what} is not known: this run has none of it on record. Its level has it, and nothing was recorded."
+            in seen
+        )
+    assert "nothing of it was seen." in by_trace(page) and "would tell" not in by_trace(page)
+    off = tmp_path / "off"
+    off.mkdir()
+    (bare,) = [
+        p
+        for path, p in pages(off, write_capture(tmp_path / "none", {"step": steps(2, 1000)})).items()
+        if path != "steps"
+    ]
+    for level in ("host", "runner", "device"):
+        assert f"this run has none of it on record. Level {level} would tell." in words.of_page(bare)
     assert "How long a step takes by its batch is not known" in seen
     assert [line[0] for line in lines(page, "decode steps, the longest, as recorded: no estimate")] == [
         "step.0",
         "step.1",
     ]
+
+
+def test_records_that_no_call_is_known_for_are_not_missing(tmp_path: Path) -> None:
+    records = [
+        interval(100, 300, None),
+        interval(200, 500, None, queue="8"),
+        interval(0, 900, None, device="1"),
+    ]
+    page = pages(
+        tmp_path,
+        write_capture(tmp_path / "lone", {"step": steps(2, 1000), "level3_device": records}, level="device"),
+    )["steps/lone"]
+    seen = words.of_page(page)
+    assert "3 device records belong to no step" in seen and "There are no others: there is no mean." in seen
+    assert seen.count("Level edge has the calls") == 2 and "All the others" not in seen
+    assert "Device records are there, but by no call of a step are they known to be of it." in by_trace(page)
+
+
+def test_the_longest_step_opens_and_its_source_stands_beside_its_name(tmp_path: Path) -> None:
+    drawn = steps(3, 1000, source="probe")
+    drawn[1]["end_ns"] += 500
+    drawn += [{**row, "source": "engine annotation", "start_ns": row["start_ns"] + 10} for row in drawn[:2]]
+    page = pages(tmp_path, write_capture(tmp_path / "two", {"step": drawn}))["steps/two"]
+    about = json.loads(html.unescape(re.findall('about="(.*?)"', page)[0]))
+    # By start: probe 0, annotation 0, probe 1, which lasts 1,500 ns; the annotation of it starts 10 later and is shorter.
+    assert (about["first"], about["unasked"]) == (2, step_pages.UNASKED)
+    (longest, *_) = lines(page, "decode steps (probe), the longest")
+    assert longest == ["step.1", "1.500 us", "probe", "2"]
+    assert "2 iterations were drawn by two sources" in words.of_page(page)
+
+
+def test_a_name_of_any_length_is_shortened(tmp_path: Path) -> None:
+    name = "k" * 100_000
+    region = {"name": name, "start_ns": 100, "end_ns": 400, "thread": "1", "category": "region"}
+    layer = {"name": "layer 0", "start_ns": 50, "end_ns": 700, "thread": "1", "category": "layer", "layer": 0}
+    drawn = [{**row, "name": name} for row in steps(2, 1000)]
+    page = pages(
+        tmp_path,
+        write_capture(tmp_path / "long", {"step": drawn, "level2_host": [region, layer]}, level="host"),
+    )["steps/long"]
+    assert "k" * 65 not in re.sub(r'(title|data-sort)="[^"]*"', "", page)
 
 
 def test_steps_by_their_batch_never_pool_kinds_or_sources(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from akvsite.charts import bands, distribution
 from akvsite.estimate import written
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, linked, table, text
-from akvsite.pages._listed import named
+from akvsite.pages._listed import named, rows_link
 from akvsite.pages._run import Run, counter_of, grouped
 
 TITLE = "Device"
@@ -177,14 +177,35 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
     for lane in lanes:
         origin[counter_of(lane)] = min(lane["first_ns"], origin.get(counter_of(lane), lane["first_ns"]))
     rows = [
-        [g["device"] + _clock(g), _total(g["from_ns"] - origin[counter_of(g)]), _total(g["gap_ns"])]
+        [
+            Cell(linked(text(written(g["gap_ns"], "ns")), _next_record(run, g)), g["gap_ns"]),
+            g["device"] + _clock(g),
+            _total(g["from_ns"] - origin[counter_of(g)]),
+        ]
         for g in gaps
     ]
+    steps = (
+        f'The longest gaps of one queue, while another may be at work, and what was on the host then: <a href="../steps/{text(run.name)}.html#device-queues">the steps of the run</a>. '
+        if run.listed["steps"]
+        else ""
+    )
     return (
-        f"\n### Gaps\n\nThe longest stretches without a device record, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
+        f"\n### Gaps\n\nThe longest stretches without a record on any queue of a device, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
         "Both ends are read on one device clock, which needs no conversion but the assumption that one counter stamps them; "
-        "why nothing was recorded there is a question about the hardware and the host, not an answer.\n"
-        + table(["device", "begins after the first record", "length"], rows)
+        "why nothing was recorded there is a question about the hardware and the host, not an answer. "
+        + steps
+        + "A length leads to the record that ends it.\n"
+        + table(["length", "device", "begins after the first record"], rows)
+    )
+
+
+def _next_record(run: Run, gap: Record) -> str:
+    """The address of the record that ends a gap, by its start as the listing counts it."""
+    origin = run.desk.ask("row_origin", run_id=run.id)[0]
+    own = gap["clock"] == "device"
+    start = gap["to_ns"] - origin["device_ns" if own else "host_ns"]
+    return rows_link(
+        run.name, "intervals", "../", device=gap["device"], **{"own_start_ns" if own else "start_ns": start}
     )
 
 
