@@ -282,9 +282,10 @@ def _life(run: Run, lives: Lives, at: int) -> list[object]:
     life, unknown = int(lives.life[at]), int(lives.unknown[at])
     longest = int(lives.ns[most])
     name = segment_name(int(lives.place[most]), int(lives.to_place[most]))
-    later = int(lives.held[at])
+    later, with_it = int(lives.held[at]), ""
     if later >= 0 and lives.to_place[most] == DETOKENISED:
-        name += f" (held back, came out with token {lives.number[later]})"
+        said = f"held back, came out with token {lives.number[later]}"
+        with_it = f" ({link(said, f'{quote(run.name)}.html#token={later}')})"
     label = f"{lives.request[at]}, token {lives.number[at]}"
     step = lives.step[at]
     return [
@@ -293,7 +294,7 @@ def _life(run: Run, lives: Lives, at: int) -> list[object]:
         None if lives.kind[at] is None or lives.kind[at] != lives.kind[at] else str(lives.kind[at]),
         Cell(text(_exact(life)), life),
         Cell(text(f"{_exact(unknown)}, {_percent(unknown, life)}" if unknown else "none"), unknown),
-        Cell(text(f"{name}, {_exact(longest)}, {_percent(longest, life)}"), longest),
+        Cell(text(name) + with_it + text(f", {_exact(longest)}, {_percent(longest, life)}"), longest),
     ]
 
 

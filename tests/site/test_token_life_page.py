@@ -104,12 +104,14 @@ def test_text_that_was_held_back_names_the_token_that_it_came_with(made: Made) -
         token("b", 0, 3, detokenised_ns=3_790),
         token("b", 1, 3, detokenised_ns=3_790),
     ]
-    text = words.of_page(made([step(n) for n in (1, 2, 3)], of)[0])
+    page = made([step(n) for n in (1, 2, 3)], of)[0]
+    assert page.count('run.html#token=2">held back') == 2
+    text = words.of_page(page)
     assert (
         "2 of 5 tokens (counted) were detokenised at the same time as a later token of their request" in text
     )
-    assert "until detokenised (held back, came out with token 2), 2,050 ns" in text
-    assert "until detokenised (held back, came out with token 2), 1,050 ns" in text
+    assert "until detokenised ( held back, came out with token 2 ), 2,050 ns" in text
+    assert "until detokenised ( held back, came out with token 2 ), 1,050 ns" in text
 
 
 def about(page: str) -> dict[str, Any]:
