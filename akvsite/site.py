@@ -108,7 +108,7 @@ class SiteDesk:
     def _cited(self) -> frozenset[str]:
         return frozenset(row["name"] for row in self.ask("citation", kind="chart"))
 
-    def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:
+    def figure(self, page: str, key: str, drawing: Drawing, question: str, **chosen: object) -> str:
         self.charts += 1
         if (name := f"{page}#{key}") in self._cited:
             self.drawn[name] = drawing, question
@@ -119,13 +119,14 @@ class SiteDesk:
         cite = name if page.partition("/")[0] in CITED_PAGES else ""
         return embed.figure(
             drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite,
-            rows=self._behind(page, question, root),
+            rows=self._behind(page, question, root, chosen),
         )  # fmt: skip
 
-    def _behind(self, page: str, question: str, root: str) -> str:
-        """Where the rows of a chart are; empty on a page that is of no one run."""
+    def _behind(self, page: str, question: str, root: str, chosen: dict[str, object]) -> str:
+        """Where the rows of a chart are, those that have what is ``chosen``; empty on a page that is of no one run."""
         folder, _, run = page.partition("/")
-        return _listed.behind(run, question, root) if folder in PAGES_OF_A_RUN and run in self._runs else ""
+        of_a_run = folder in PAGES_OF_A_RUN and run in self._runs
+        return _listed.behind(run, question, root, **chosen) if of_a_run else ""
 
     @cached_property
     def _runs(self) -> frozenset[str]:

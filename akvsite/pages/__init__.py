@@ -51,8 +51,12 @@ class Desk(Protocol):
         """What ``make`` makes; pages of one build that want it under the same ``key`` share it."""
         ...
 
-    def figure(self, page: str, key: str, drawing: Drawing, question: str) -> str:
-        """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``."""
+    def figure(self, page: str, key: str, drawing: Drawing, question: str, **chosen: object) -> str:
+        """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``.
+
+        ``chosen``: by column, what the rows have that the chart is made from, where those are not all rows of their kind
+        (``akvsite.pages._listed.rows_link``).
+        """
         ...
 
     def listing(

@@ -18,7 +18,7 @@ from akvsite.calls import EXPECTS
 from akvsite.estimate import Estimate
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, estimated, items, link, number_of, recorded, table, text
-from akvsite.pages._listed import rows_link
+from akvsite.pages._listed import named, rows_link
 from akvsite.pages._run import Run, finished
 
 #: Names whose percentiles are told, and names listed.
@@ -89,7 +89,7 @@ def associated(run: Run) -> str:
 
 def _name(name: str) -> Cell:
     """A name that chooses its calls in the reader of this page."""
-    return Cell(f'<a href="#{escape(urlencode({"name": name}))}">{code(name, 60)}</a>', name)
+    return Cell(f'<a href="#{escape(urlencode({"name": name}))}">{code(name or "(empty)", 60)}</a>', name)
 
 
 def _how(ways: Sequence[Record]) -> str:
@@ -170,7 +170,7 @@ def _calls_alone(run: Run) -> str:
             [
                 _name(r["name"]), r["kind"], *([r["source"]] if several else []),
                 Cell(
-                    link(f"{r['calls']:,}", rows_link(run.name, "calls", "../", name=r["name"], source=r["source"], intervals=0)),
+                    link(f"{r['calls']:,}", _calls_of(run, r)),
                     r["calls"],
                 ),
                 _BECAUSE[r["because"]],
@@ -180,6 +180,14 @@ def _calls_alone(run: Run) -> str:
         caption=f"Calls with no device record, up to {LISTED} of {number_of(len(rows), 'row')}; what is counted as expected above leaves out "
         "failed calls, calls inside another, and calls from before or after the vendor's tracer was on",
     )  # fmt: skip
+
+
+def _calls_of(run: Run, row: Record) -> str:
+    """The calls of a name without a device record of their own row; of each reason that a listing has a column of."""
+    reasons = {"never returned": {"open": 1}, "inside another recorded call": {"open": 0, "nested": 1}}
+    reason = reasons.get(row["because"], {})
+    chosen: dict[str, object] = {"source": row["source"], "kind": row["kind"], "intervals": 0, **reason}
+    return named(run.name, "calls", "../", "name", row["name"], **chosen)
 
 
 def _records_alone(run: Run) -> str:
@@ -203,11 +211,16 @@ def _records_alone(run: Run) -> str:
     )  # fmt: skip
 
 
+def _records_of(run: Run, row: Record) -> str:
+    """The device records of a kind, on one clock, that no call is known of."""
+    return rows_link(run.name, "intervals", "../", kind=row["kind"], clock=row["clock"] or None, call_id=None)
+
+
 def _without(run: Run, row: Record) -> Cell:
     count = row["records"] - row["linked"]
     if not count:
         return Cell("none", 0)
-    of = link(f"{count:,}", rows_link(run.name, "intervals", "../", kind=row["kind"]))
+    of = link(f"{count:,}", _records_of(run, row))
     why = _NO_CALL.get(row["kind"])
     return Cell(of + (text(f" ({why})") if why else ""), count)
 

@@ -107,13 +107,37 @@ def _is_time(name: str) -> bool:
     return name.endswith("_ns") and not name.endswith(lengths)
 
 
+class Asked(str):
+    """What an address asks of a column, in the signs of ``akv-filter.js``: a range, a part of a text, or "not known".
+
+    Any other value that :func:`rows_link` is given is asked for as it is, whatever signs it holds.
+    """
+
+
+#: Rows in which a number is known: no length of time is less than this.
+KNOWN = Asked("0..")
+
+
+def part(name: str) -> Asked:
+    """Rows whose text holds this."""
+    return Asked(f"~{visible(name)}")
+
+
+def between(low: int, high: int) -> Asked:
+    return Asked(f"{low}..{high}")
+
+
 def rows_link(run: str, listing: str, root: str, **chosen: object) -> str:
-    """The address of rows of a run, as seen from a page whose way to the site's root is ``root``."""
-    return f"{root}rows/{quote(run)}.html#{urlencode({'of': listing, **chosen})}"
+    """The address of rows of a run, as seen from a page whose way to the site's root is ``root``.
+
+    ``chosen``: by column, the value that the rows have, None where it is not known; or :class:`Asked`.
+    """
+    asked = {name: value if isinstance(value, Asked) else _exactly(value) for name, value in chosen.items()}
+    return f"{root}rows/{quote(run)}.html#{urlencode({'of': listing, **asked})}"
 
 
-def exactly(value: object) -> str:
-    """What an address says of a column whose rows must have this value; None where it is not known."""
+def _exactly(value: object) -> str:
+    """What an address says of a column whose rows must have this value."""
     if value is None:
         return "!"
     said = visible(value)
@@ -121,19 +145,23 @@ def exactly(value: object) -> str:
 
 
 #: Such a value would be read as what stands before an address's own signs: a part of a text, a range.
-_SIGN = re.compile(r"[=~!]|(-?\d*)\.\.(-?\d*)$|$")
+_SIGN = re.compile(r"[=~!]|(-?\d+)?\.\.(-?\d+)?$|$")
 
 
 def named(run: str, listing: str, root: str, column: str, name: str, /, **chosen: object) -> str:
     """The address of rows that have this name in a column. Of a very long one, a part is enough to find it."""
-    short = f"~{visible(name)[:300]}" if len(name) > 400 else exactly(name)
-    return rows_link(run, listing, root, **{column: short, **chosen})
+    asked = part(visible(name)[:300]) if len(name) > 400 else name
+    return rows_link(run, listing, root, **{column: asked, **chosen})
 
 
-def behind(run: str, question: str, root: str) -> str:
-    """The address of the rows that numbers of a question are made from."""
-    listing, chosen = _BEHIND.get(question, ("tokens" if question.startswith("token_") else "", {}))
-    return rows_link(run, listing, root, **chosen) if listing else f"{root}rows/{quote(run)}.html"
+#: Steps that a number of a group can be made from: no second drawing of an iteration, no warm-up, and with an end.
+OF_NUMBERS: dict[str, object] = {"nested": 0, "warm_up": 0, "duration_ns": KNOWN}
+
+
+def behind(run: str, question: str, root: str, **chosen: object) -> str:
+    """The address of the rows that numbers of a question are made from; ``chosen`` as for :func:`rows_link`."""
+    listing, always = _BEHIND.get(question, ("tokens" if question.startswith("token_") else "", {}))
+    return rows_link(run, listing, root, **always, **chosen) if listing else f"{root}rows/{quote(run)}.html"
 
 
 #: The pages of a run that follow its tokens, steps and calls: folder, title, and the count without which there is none.

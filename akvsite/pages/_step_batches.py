@@ -9,7 +9,8 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import bands
-from akvsite.pages._html import Cell, counted, estimated, items, number_of, table, text
+from akvsite.pages._html import Cell, counted, estimated, items, link, number_of, table, text
+from akvsite.pages._listed import OF_NUMBERS, between, rows_link
 from akvsite.pages._run import Run, finished, step_groups
 from akvsite.pages._step_sums import per_step
 
@@ -28,6 +29,8 @@ class Batch:
     most: int
     ids: np.ndarray[Any, Any]
     durations: np.ndarray[Any, Any]
+    #: What the rows of its steps have in common.
+    chosen: dict[str, object]
 
     @property
     def size(self) -> str:
@@ -54,7 +57,7 @@ def write(run: Run, page: str) -> str:
         )
         rows.append(bands.Row(f"{batch.label}, batch {batch.size}", half))
         lines.append(
-            [batch.label, Cell(text(batch.size), batch.least), counted(len(batch.ids)), *_made(batch, tokens), estimated(mean), estimated(half)]
+            [batch.label, Cell(text(batch.size), batch.least), _how_many(run, batch), *_made(batch, tokens), estimated(mean), estimated(half)]
         )  # fmt: skip
     notes: tuple[str, ...] = (
         "the batch counts requests, not the tokens of a prompt",
@@ -68,7 +71,7 @@ def write(run: Run, page: str) -> str:
         "How long does a step take, by the number of requests in its batch?",
         rows[:DRAWN], run.footer(notes=notes), axis="p50 of the step",
     )  # fmt: skip
-    return run.desk.figure(page, "step-batches", chart, "step_time") + table(
+    return run.desk.figure(page, "step-batches", chart, "step_time", **OF_NUMBERS) + table(
         [
             "steps",
             "requests in the batch",
@@ -81,6 +84,12 @@ def write(run: Run, page: str) -> str:
         lines,
         caption=f"Steps by their batch; {run.use}",
     )
+
+
+def _how_many(run: Run, batch: Batch) -> Cell:
+    """The steps of a batch, counted, which lead to their rows."""
+    count = len(batch.ids)
+    return Cell(link(f"{count:,}", rows_link(run.name, "steps", "../", **batch.chosen)), count)
 
 
 def _batches(run: Run) -> tuple[list[Batch], int]:
@@ -98,7 +107,8 @@ def _batches(run: Run) -> tuple[list[Batch], int]:
         untold += int(np.count_nonzero(sizes < 0))
         for least, most in spans(np.unique(sizes[sizes >= 0]).tolist()):
             at = (sizes >= least) & (sizes <= most)
-            made.append(Batch(label, least, most, ids[at], durations[at]))
+            chosen = OF_NUMBERS | steps.chosen(mask) | {"batch": between(least, most)}
+            made.append(Batch(label, least, most, ids[at], durations[at], chosen))
     return made, untold
 
 

@@ -35,8 +35,11 @@
 
   // What is chosen
 
-  /* Where nothing is chosen: the step of the middle device record or call; without steps, the first name that launches. */
+  /* Where nothing is chosen: the longest step that has calls; without one, the step of the middle device record or call, or
+     the first name that launches. */
   function first(own) {
+    own.unasked = own.about.first !== null;
+    if (own.unasked) return Promise.resolve({ step: String(own.about.first) });
     var from = own.lists.intervals.rows ? own.lists.intervals : own.lists.calls;
     return from.at(Math.floor(from.rows / 2)).then(function (row) {
       if (row && row.step_id !== null) return { step: String(row.step_id) };
@@ -48,6 +51,7 @@
 
   function read(own) {
     var chosen = window.akvChoice.read();
+    own.unasked = false;
     if (chosen.step !== undefined || chosen.name !== undefined || chosen.call !== undefined) return Promise.resolve(chosen);
     return first(own);
   }
@@ -72,9 +76,14 @@
         return look(own, chosen, page, most).then(function (view) {
           if (own.asked !== asked) return;
           own.result.textContent = "";
-          own.status.textContent = view ? "" : missing(chosen);
+          var there = view && !view.pages;
+          own.status.textContent = !there
+            ? missing(chosen, view)
+            : own.unasked
+              ? "Nothing was chosen: this is the longest step that has calls."
+              : "";
           reflect(own, chosen);
-          if (view) render(own, Object.assign(view, { chosen: chosen, page: page, most: most }));
+          if (there) render(own, Object.assign(view, { chosen: chosen, page: page, most: most }));
         });
       })
       .catch(function (error) {
@@ -84,10 +93,15 @@
       });
   }
 
-  function missing(chosen) {
+  function missing(chosen, view) {
+    if (view) return "There is no page " + chosen.page + " of the calls of this step: it has " + counted(view.pages, "page") + ".";
     if (chosen.call !== undefined) return "There is no call " + chosen.call + " in this run.";
     if (chosen.step !== undefined) return "There is no step in row " + chosen.step + " of this run.";
-    return "There is no call of that name, or no such page of them, in this run: " + chosen.name + ".";
+    return "There is no call of that name, or no such page of them, in this run: " + shown(chosen.name) + ".";
+  }
+
+  function shown(name) {
+    return window.akvChoice.short(name, 70);
   }
 
   // The controls
@@ -98,10 +112,10 @@
 
   function controls(own) {
     var names = element("select", { onchange: function () {
-      if (names.value) window.akvChoice.write(choice({ name: names.value }));
+      if (names.selectedIndex) window.akvChoice.write(choice({ name: names.value }));
     } }, element("option", { value: "" }, "choose a name"));
     (own.lists.calls.choices("name") || []).forEach(function (one) {
-      names.append(element("option", { value: one.value }, one.value + " (" + one.rows.toLocaleString("en") + ")"));
+      names.append(element("option", { value: one.value }, shown(one.value) + " (" + one.rows.toLocaleString("en") + ")"));
     });
     own.names = names;
     own.number = element("input", { type: "number", step: "1", inputmode: "numeric" });
@@ -129,7 +143,10 @@
   }
 
   function reflect(own, chosen) {
-    own.names.value = chosen.name || "";
+    var at = Array.from(own.names.options).findIndex(function (option, n) {
+      return n && option.value === chosen.name;
+    });
+    own.names.selectedIndex = Math.max(0, at);
     own.call.value = chosen.call || "";
     own.reflected = { call: own.call.value, number: "" };
     own.number.value = "";
@@ -138,13 +155,13 @@
   // What is shown
 
   function stepName(row) {
-    return row.number === null ? "step " + (row.name || "in row " + row.place) : "step " + row.number;
+    return row.number === null ? "step " + (row.name ? shown(row.name) : "in row " + row.place) : "step " + row.number;
   }
 
   function question(view) {
-    if (view.call) return "What is associated with call " + view.call.place + ", " + view.call.name + "?";
+    if (view.call) return "What is associated with call " + view.call.place + ", " + shown(view.call.name) + "?";
     if (view.step) return "Which calls of " + stepName(view.step) + " are associated with which device records?";
-    return "Which device records are associated with calls of " + view.name + "?";
+    return "Which device records are associated with calls of " + shown(view.name) + "?";
   }
 
   /* Which of how many calls are shown, and what the reader has to know of them. */

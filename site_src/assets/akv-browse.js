@@ -7,7 +7,8 @@
   "use strict";
 
   var COUNT = 100;
-  var FEW = 8; // pieces in which rows are counted without being asked to
+  var FEW = 8; // pieces that are looked through, and their rows counted, without a word on how far it is
+  var UNASKED = 1500000; // bytes of pieces that are loaded until the reader asks to look on
   var choice = window.akvChoice;
   var element = choice.element;
   var grouped = window.akvFilter.grouped;
@@ -71,7 +72,7 @@
       own.clear();
       parts.tabs(own.parts.listings, own.about.kinds, "");
       own.say(
-        (chosen.of && own.about.absent[chosen.of]) ||
+        (chosen.of && Object.prototype.hasOwnProperty.call(own.about.absent, chosen.of) && own.about.absent[chosen.of]) ||
           (chosen.of ? "No kind of rows has the name “" + chosen.of + "”." : "This run has no rows.")
       );
       return Promise.resolve();
@@ -114,28 +115,44 @@
     parts.chosen(own.parts.chosen, asked, listed.name);
     var row = /^\d+$/.test(chosen.row || "") ? Number(chosen.row) : null;
     var narrow = Object.keys(asked.filter).length > 0;
+    var all = own.all;
+    own.all = false;
     own.from = /^\d+$/.test(chosen.from || "") ? Number(chosen.from) : 0;
     if (chosen.from === undefined && row !== null && row < listing.rows) own.from = narrow ? row : row - (row % COUNT);
     return own
-      .search(turn, { from: own.from, count: COUNT })
+      .search(turn, { from: own.from, count: COUNT }, all ? Infinity : UNASKED)
       .then(function (found) {
         if (found) own.fill(found, chosen, row);
         return own.full(row, turn);
       })
       .then(function () {
-        if (turn !== own.turn || own.stopped) return undefined;
+        if (turn !== own.turn) return undefined;
+        if (own.stopped) return own.uncounted();
         if (own.from === 0 && own.next === null) return own.counted(own.rows.length);
-        var told = listing.total(asked.filter) !== null || listing.pieces(asked.filter).length <= FEW;
+        var pieces = listing.pieces(asked.filter);
+        var told = listing.total(asked.filter) !== null || (pieces.length <= FEW && bytesOf(listing, pieces) <= UNASKED);
         return told ? own.count(turn) : own.uncounted();
       });
   };
 
-  /* Rows of what is asked now, with a word on how far it is and a way to stop it; null where a later choice overtook it. */
-  Browse.prototype.search = function (turn, options) {
+  function bytesOf(listing, pieces) {
+    return pieces.reduce(function (sum, number) {
+      return sum + listing.bytes[number];
+    }, 0);
+  }
+
+  /* Rows of what is asked now, with a word on how far it is and a way to stop it; null where a later choice overtook it.
+     Where it may load no more than `most` bytes it stops by itself. */
+  Browse.prototype.search = function (turn, options, most) {
     var own = this;
+    var listing = own.listing;
+    var pieces = listing.pieces(own.asked.filter).filter(function (number) {
+      return options.back || listing.firsts[number] + listing.counts[number] > (options.from || 0);
+    });
     own.stopped = false;
     options.progress = function (n, of, found) {
       own.progress(n, of, found + " rows found so far");
+      if (bytesOf(listing, pieces.slice(0, n + 1)) > most) own.stopped = true;
       return turn === own.turn && !own.stopped;
     };
     return own.listing.find(own.asked.filter, options).then(function (found) {
@@ -171,7 +188,7 @@
     own.parts.table.textContent = "";
     own.parts.notes.textContent = "";
     own.buttons({ before: own.from > 0, after: found.next !== null, rows: found.rows.length > 0 });
-    if (found.stopped) own.say("Stopped: more rows may have this. “Next” looks on from there.");
+    if (found.stopped) own.cutShort();
     if (!found.rows.length) {
       if (!found.stopped) own.say(own.from ? "No row from row " + grouped(own.from) + " on has this." : "No row has this.");
       return;
@@ -192,6 +209,18 @@
       window.akvRowsTable.focus(made.element.tBodies[0], own.back);
       own.back = undefined;
     }
+  };
+
+  /* A search that ended before its rows did. */
+  Browse.prototype.cutShort = function () {
+    var own = this;
+    own.say("Stopped: more rows may have this. “Next” looks on from there. ");
+    own.parts.status.append(
+      button("look through all", function () {
+        own.all = true;
+        own.show();
+      })
+    );
   };
 
   Browse.prototype.count = function (turn) {

@@ -6,6 +6,7 @@
   if (window.akvCallLanes) return;
 
   var LINES = 400; // lines in one drawing; of calls with more records the first alone is joined
+  var LONG = 200; // letters of a name in what is said of a bar
   var parts = window.akvCallParts;
   // A call and what it asks the device for have one hue: their lanes tell them apart.
   var KINDS = ["launch, kernel", "copy", "fill", "wait", "graph replay", "other"];
@@ -53,9 +54,13 @@
     ).size;
   }
 
+  function nameOf(row) {
+    return window.akvChoice.short(row.name, LONG);
+  }
+
   function callBar(call, base) {
     var row = call.row;
-    var words = row.name + " (" + row.kind + "), row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + call.records.length + " device records, " + parts.delay(call) : "");
+    var words = nameOf(row) + " (" + row.kind + "), row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + call.records.length + " device records, " + parts.delay(call) : "");
     return {
       start: row.start_ns - base, end: row.duration_ns === null ? null : row.start_ns + row.duration_ns - base, startBound: 0, endBound: 0,
       kind: hue(row.kind), name: row.name, title: words,
@@ -70,7 +75,7 @@
     return {
       start: record.start_ns - base, end: record.end_ns === null ? null : record.end_ns - base,
       startBound: record.start_bound_ns, endBound: record.end_bound_ns, kind: hue(record.kind), name: record.name,
-      title: record.name + " (" + record.kind + ", row " + record.place + "), " + from,
+      title: nameOf(record) + " (" + record.kind + ", row " + record.place + "), " + from,
     };
   }
 

@@ -5,7 +5,7 @@
   if (window.akvCallParts) return;
 
   var NAMED = 4; // links in a cell
-  var LONG = 40; // letters of a kernel's name in a cell
+  var LONG = 60; // letters of a name in a cell
   var LONE = 8; // calls with no record that are listed by themselves
   var RECORDS = 400; // device records in the table
 
@@ -19,6 +19,12 @@
 
   function hash(of) {
     return "#" + new URLSearchParams(of).toString();
+  }
+
+  /* A name in a cell: shortened, more of it as its title, and all of it in its row. */
+  function nameOf(name, tag) {
+    var title = name && name.length > LONG ? window.akvChoice.short(name, 600) : null;
+    return element(tag || "code", { title: title }, window.akvChoice.short(name, LONG));
   }
 
   function callLink(place, words) {
@@ -102,7 +108,7 @@
 
   function unnamed(row) {
     if (row.kind !== "wait" && !row.blocking) return "nothing";
-    return row.queue ? "queue " + row.queue + ", no event named" : "no event named";
+    return row.queue ? "queue " + window.akvChoice.short(row.queue, LONG) + ", no event named" : "no event named";
   }
 
   function waitsCell(call) {
@@ -133,7 +139,7 @@
   function kindCell(call) {
     var ran = call.row.ran;
     var cell = element("td", {}, call.row.kind + (call.row.nested ? ", inside another call" : ""));
-    if (ran) cell.append(" of ", element("span", { title: ran.length > LONG ? ran : null }, ran.length > LONG ? ran.slice(0, LONG - 1) + "…" : ran));
+    if (ran) cell.append(" of ", nameOf(ran, "span"));
     return cell;
   }
 
@@ -148,9 +154,9 @@
     var row = call.row;
     var made = element(
       "tr", { "aria-current": view.call && view.call.place === row.place ? "true" : null },
-      placeCell(call), element("td", {}, element("a", { href: hash({ name: row.name }) }, element("code", {}, row.name))),
+      placeCell(call), element("td", {}, element("a", { href: hash({ name: row.name }) }, nameOf(row.name))),
       kindCell(call), element("td", {}, inside(row) + held(row)), recordsCell(about, call), element("td", {}, delay(call)), waitsCell(call),
-      element("td", {}, row.thread || "unknown"), element("td", {}, row.start_ns === null ? "unknown" : time(row.start_ns))
+      element("td", {}, nameOf(row.thread || null, "span")), element("td", {}, row.start_ns === null ? "unknown" : time(row.start_ns))
     );
     if (view.call) made.insertBefore(element("td", {}, call.why || ""), made.cells[1]);
     return made;
@@ -204,7 +210,7 @@
       names.set(call.row.name, (names.get(call.row.name) || 0) + 1);
     });
     var each = Array.from(names, function (one) {
-      return one[1] + " " + one[0];
+      return one[1] + " " + window.akvChoice.short(one[0], LONG);
     }).join(", ");
     return calls.length + " of those shown are expected to have one and have none on record (" + each + "). That nothing ran for them is not said by it.";
   }
@@ -215,7 +221,7 @@
     calls.slice(0, LONE).forEach(function (call) {
       var row = call.row;
       var because = row.open ? ", which never returned" : row.result ? ", whose result was " + row.result : row.nested ? ", inside another call" : "";
-      list.append(element("li", {}, callLink(row.place, "call " + row.place), " ", element("code", {}, row.name), because));
+      list.append(element("li", {}, callLink(row.place, "call " + row.place), " ", nameOf(row.name), because));
     });
     if (calls.length > LONE) list.append(element("li", {}, calls.length - LONE + " more, in the table of calls"));
     return list;
@@ -235,7 +241,7 @@
         return element(
           "tr", {},
           element("td", { class: "akv-number" }, rowsLink(about, { of: "intervals", row: record.place }, String(record.place))),
-          element("td", {}, record.kind), element("td", {}, element("code", {}, record.name)), element("td", {}, record.queue || "unknown"),
+          element("td", {}, record.kind), element("td", {}, nameOf(record.name)), element("td", {}, nameOf(record.queue || null, "span")),
           element("td", {}, at(record.start_ns, record.start_bound_ns)), element("td", {}, at(record.end_ns, record.end_bound_ns)),
           element("td", {}, record.made_by || "nothing"),
           element("td", {}, record.call_id === null ? "none on record" : callLink(record.call_id))

@@ -243,7 +243,8 @@
     return found;
   }
 
-  /* The calls of a step, a page of them, and the device records in its time that have no call. */
+  /* The calls of a step, a page of them, and the device records in its time that have no call; null where there is no such
+     step, and {pages} where it has no such page. */
   function step(lists, place, page, most) {
     return lists.steps.at(place).then(function (row) {
       if (!row) return null;
@@ -251,6 +252,7 @@
         return Promise.all([ofSteps(lists, same), lone(lists, row)]).then(function (found) {
           return twins(lists, found[0], most).then(function (two) {
             var rows = once(found[0], two.of).sort(byStart);
+            if (page && PAGE * page >= rows.length) return { pages: Math.max(1, Math.ceil(rows.length / PAGE)) };
             return complete(lists, withTwins(rows.slice(PAGE * page, PAGE * (page + 1)), found[0], two.of), most).then(
               function (made) {
                 return {

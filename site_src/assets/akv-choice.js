@@ -27,11 +27,11 @@
     tell();
   }
 
-  /* The address of a choice: {of: "calls", step: 12}. */
+  /* The address of a choice: {of: "calls", step: 12}. A text that is empty is a choice too: calls may have no name. */
   function address(chosen) {
     var kept = new URLSearchParams();
     Object.keys(chosen).forEach(function (name) {
-      if (chosen[name] !== null && chosen[name] !== undefined && chosen[name] !== "") kept.set(name, chosen[name]);
+      if (chosen[name] !== null && chosen[name] !== undefined) kept.set(name, chosen[name]);
     });
     return "#" + kept.toString();
   }
@@ -92,6 +92,14 @@
     return ns === null || ns === undefined ? "bound unknown" : ns === 0 ? "as read" : "±" + time(ns);
   }
 
+  /* A name as it can be read: of a long one its two ends, since all of it is in its row; told where it is empty or unknown. */
+  function short(text, most) {
+    if (!text) return text === "" ? "(empty)" : "unknown";
+    if (text.length <= most) return text;
+    var head = Math.ceil((most * 2) / 3);
+    return text.slice(0, head) + "…" + text.slice(head + 1 - most);
+  }
+
   /* element("a", {href: "x"}, "text", child, ...): text is text, never HTML. */
   function element(name, attributes) {
     var made = document.createElement(name);
@@ -107,5 +115,5 @@
     return made;
   }
 
-  window.akvChoice = { read: read, write: write, go: go, address: address, listen: listen, time: time, bound: bound, element: element };
+  window.akvChoice = { read: read, write: write, go: go, address: address, listen: listen, time: time, bound: bound, short: short, element: element };
 })();

@@ -9,17 +9,24 @@
   if (window.akvFilter) return;
 
   var MOST = 300; // values in a list of a control; of more, a part of the text is asked for
+  var RANGE = /^(-?\d+)?\.\.(-?\d+)?$/;
   var element = window.akvChoice.element;
+
+  /* The two ends that a text names, as texts; null where it names none. */
+  function ends(text) {
+    var found = RANGE.exec(text);
+    return found && (found[1] || found[2]) ? [found[1], found[2]] : null;
+  }
 
   /* What a text asks of a column: a value, {min, max}, {has} or null, as Listing.find takes it. */
   function parse(listing, name, text) {
-    var range = /^(-?\d*)\.\.(-?\d*)$/.exec(text);
+    var range = ends(text);
     if (text === "!") return null;
     if (text[0] === "~") return { has: text.slice(1) };
-    if (range && (range[1] || range[2])) {
+    if (range) {
       var asked = {};
-      if (range[1]) asked.min = Number(range[1]);
-      if (range[2]) asked.max = Number(range[2]);
+      if (range[0]) asked.min = Number(range[0]);
+      if (range[1]) asked.max = Number(range[1]);
       return asked;
     }
     var value = text[0] === "=" ? text.slice(1) : text;
@@ -30,16 +37,17 @@
   function exactly(value) {
     if (value === null) return "!";
     var text = String(value);
-    return /^[=~!]|^(-?\d*)\.\.(-?\d*)$|^$/.test(text) ? "=" + text : text;
+    return !text || /^[=~!]/.test(text) || ends(text) ? "=" + text : text;
   }
 
   /* In words, for a person. */
   function said(name, text) {
     if (text === "!") return name + " is not known";
-    if (text[0] === "~") return name + " holds “" + text.slice(1) + "”";
-    var range = /^(-?\d*)\.\.(-?\d*)$/.exec(text);
-    if (range) return name + " from " + (range[1] || "the least") + " to " + (range[2] || "the greatest");
-    return name + " is " + (text[0] === "=" ? text.slice(1) : text);
+    if (text[0] === "~") return name + " holds “" + shortened(text.slice(1)) + "”";
+    var range = ends(text);
+    if (range) return name + " from " + (range[0] || "the least") + " to " + (range[1] || "the greatest");
+    var value = text[0] === "=" ? text.slice(1) : text;
+    return name + " is " + shortened(value);
   }
 
   /* What an address asks of a listing: {filter, texts, strange}: `texts` as it says it, `strange` names of no column. */
@@ -105,7 +113,7 @@
         return String(a.value).localeCompare(String(b.value), undefined, { numeric: true });
       })
       .forEach(function (choice) {
-        var label = choice.value === null ? "not known" : choice.value === "" ? "(empty)" : shortened(choice.value);
+        var label = choice.value === null ? "not known" : shortened(choice.value);
         made.append(element("option", { value: exactly(choice.value) }, label + " (" + grouped(choice.rows) + ")"));
       });
     return made;
@@ -150,7 +158,7 @@
   }
 
   function shortened(text) {
-    return text.length > 70 ? text.slice(0, 46) + "…" + text.slice(-22) : text;
+    return window.akvChoice.short(text, 70);
   }
 
   function grouped(number) {

@@ -9,6 +9,8 @@
   var BAR = 16;
   var HUES = 6;
   var NARROW = 560;
+  var WIDEST = 2000; // letters: no drawing is wide enough for more, and to measure them takes long
+  var TOLD = 1000; // letters of what is said of a bar
   var LEAST = 1.2; // px: what is shorter is drawn wider than it is, so that nothing is out of sight
   var UNITS = [
     [1e9, "s"],
@@ -32,11 +34,15 @@
     return pen.measureText(text).width;
   }
 
+  function whole(text, most) {
+    return text ? window.akvChoice.short(String(text), most) : "";
+  }
+
   /* A word that is wider than the drawing is broken too. */
   function wrapped(text, font, width) {
     var lines = [];
     var line = "";
-    String(text)
+    whole(text, 2 * WIDEST)
       .split(" ")
       .forEach(function (word) {
         var longer = line ? line + " " + word : word;
@@ -45,7 +51,7 @@
           return;
         }
         if (line) lines.push(line);
-        while (wide(word, font) > width) {
+        while (word && wide(word, font) > width) {
           var part = shortened(word, font, width, "");
           lines.push(part);
           word = word.slice(part.length);
@@ -57,23 +63,34 @@
   }
 
   function shortened(text, font, width, sign) {
-    var kept = Array.from(String(text));
     var mark = sign === undefined ? "…" : sign;
-    if (wide(text, font) <= width) return String(text);
-    while (kept.length > 1 && wide(kept.join("") + mark, font) > width) kept.pop();
-    return kept.join("") + mark;
+    return fitting(text, font, width, 1, function (letters, kept) {
+      return letters.slice(0, kept).join("") + mark;
+    });
   }
 
   /* A label of a lane is told from others by its end, too. */
   function middled(text, font, width) {
-    var kept = Array.from(String(text));
-    if (wide(text, font) <= width) return String(text);
-    var words = "";
-    do {
-      kept.splice(Math.floor(kept.length / 2), 1);
-      words = kept.slice(0, kept.length / 2).join("") + "…" + kept.slice(kept.length / 2).join("");
-    } while (kept.length > 2 && wide(words, font) > width);
-    return words;
+    return fitting(text, font, width, 2, function (letters, kept) {
+      var head = Math.ceil(kept / 2);
+      var tail = letters.slice(letters.length - (kept - head)).join("");
+      return letters.slice(0, head).join("").trimEnd() + "…" + tail.trimStart();
+    });
+  }
+
+  /* The longest cut of a text that is no wider than `width`, with at least `least` letters: cut(letters, how many to keep). */
+  function fitting(text, font, width, least, cut) {
+    var said = String(text);
+    if (said.length <= WIDEST && wide(said, font) <= width) return said;
+    var letters = Array.from(said);
+    var low = least;
+    var high = Math.min(letters.length - 1, WIDEST);
+    while (low < high) {
+      var middle = (low + high + 1) >> 1;
+      if (wide(cut(letters, middle), font) <= width) low = middle;
+      else high = middle - 1;
+    }
+    return cut(letters, low);
   }
 
   /* From where to where a bar may reach; one without an end has none. */
@@ -149,7 +166,7 @@
         ? { class: "akv-lanes-label akv-lanes-over", x: 2, y: middle - BAR / 2 - 3 }
         : { class: "akv-lanes-label", x: labels, y: middle + 4, "text-anchor": "end" };
       var label = make("text", place, words);
-      if (words !== lane.label) label.append(make("title", {}, lane.label));
+      if (words !== lane.label) label.append(make("title", {}, whole(lane.label, TOLD)));
       svg.append(label);
       lane.bars.forEach(function (bar) {
         barOf(svg, plot, bar, middle, n);
@@ -169,7 +186,7 @@
 
   function labelWidth(spec, font) {
     var widest = spec.lanes.reduce(function (most, lane) {
-      return Math.max(most, wide(lane.label, font));
+      return Math.max(most, lane.label.length > 200 ? Infinity : wide(lane.label, font));
     }, 0);
     return Math.min(220, 12 + widest);
   }
@@ -285,7 +302,8 @@
       if (c >= b) rect("akv-lanes-bar", b, c);
     }
     if (open) group.append(make("path", { class: "akv-lanes-open", d: "M" + (d - 7) + "," + (middle - 6) + "l7,6l-7,6" }));
-    if (bar.label && wide(bar.label, plot.font) < d - a - 8) {
+    if (bar.onpick) group.append(make("line", { class: "akv-lanes-leads", x1: a, x2: Math.max(a + LEAST, d), y1: middle + BAR / 2 + 2, y2: middle + BAR / 2 + 2 }));
+    if (bar.label && bar.label.length <= WIDEST && wide(bar.label, plot.font) < d - a - 8) {
       var solid = group.querySelector(".akv-lanes-bar");
       var style = "akv-lanes-label" + (solid ? " akv-lanes-in" : "");
       group.append(make("text", { class: style, x: a + 4, y: middle + 4 }, bar.label));
@@ -298,7 +316,7 @@
   }
 
   function named(group, bar) {
-    var words = bar.title || bar.name || bar.kind || "";
+    var words = whole(bar.title || bar.name || bar.kind, TOLD);
     group.append(make("title", {}, words));
     group.setAttribute("tabindex", "-1");
     group.setAttribute("role", bar.onpick ? "button" : "img");

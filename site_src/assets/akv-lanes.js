@@ -27,7 +27,7 @@
     ["up, down", "the nearest bar of the next lane"],
     ["+ −", "closer, wider"],
     ["0", "the whole of it"],
-    ["Enter", "follow the bar, where it leads anywhere"],
+    ["Enter", "follow the bar, where a line beneath it says that it leads on"],
     ["mouse", "drag over a stretch to see it closer, click twice for the whole"],
   ];
   var shown = new WeakMap(); // box -> what is shown in it
@@ -66,9 +66,10 @@
       spec.to === undefined ? whole[1] : spec.to,
     ]);
     own.place = element("div", { class: "akv-lanes-place" });
-    own.said = element("p", { class: "akv-lanes-said", role: "status" });
+    own.said = element("p", { class: "akv-lanes-said", role: "status" }, hint(spec));
     box.textContent = "";
-    box.append(controls(own), own.place, own.said, keysOf());
+    // Above the drawing, which ends in its notes: what is said of a bar stands beside it.
+    box.append(controls(own), own.said, own.place, keysOf());
     shown.set(box, own);
     redraw(own);
     own.watch = new ResizeObserver(function () {
@@ -76,6 +77,16 @@
     });
     own.watch.observe(box);
     return own.svg;
+  }
+
+  /* Until a bar is reached. */
+  function hint(spec) {
+    var leads = spec.lanes.some(function (lane) {
+      return lane.bars.some(function (bar) {
+        return bar.onpick;
+      });
+    });
+    return "What a bar is stands here, when the mouse or a key reaches it." + (leads ? " One with a line beneath it leads on, by a click or Enter." : "");
   }
 
   function controls(own) {

@@ -210,6 +210,7 @@ def test_a_call_that_hung_and_a_wait_for_events(page: Page, made: Path) -> None:
     "choice, said",
     [
         ("#call=999", "There is no call 999 in this run."),
+        ("#step=0&page=99", "There is no page 99 of the calls of this step: it has 1 page."),
         ("#step=77", "There is no step in row 77 of this run."),
         ("#name=nothing", "There is no call of that name, or no such page of them, in this run: nothing."),
     ],

@@ -150,6 +150,10 @@ def test_rows_are_chosen_counted_and_gone_through(page: Page, made: Path) -> Non
         ("name==1..2", [9]),
         ("queue=!&step=0", [n for n in range(100) if n % 2 == 0]),
         ("name=urNothing", []),
+        ("name==", [10]),
+        ("start_ns=-..-", []),
+        ("start_ns=..", []),
+        ("start_ns=-5..-", []),
         ("start_ns=1100000&none=5", [1100]),
     ],
 )
@@ -220,9 +224,26 @@ def test_a_long_search_says_how_far_it_is_and_can_be_stopped(page: Page, made: P
     expect(said).to_contain_text("Looked through 3 of 24 pieces; 0 rows found so far.")
     said.get_by_role("button", name="stop").click()
     page.evaluate("goOn()")
-    expect(said).to_have_text("Stopped: more rows may have this. “Next” looks on from there.")
+    expect(said).to_contain_text("Stopped: more rows may have this. “Next” looks on from there.")
+    expect(_count(page)).to_contain_text("No row shown of how many is not counted.")
     page.get_by_role("button", name="next 100").click()
     expect(said).to_have_text("No row from row 200 on has this.")
+
+
+def test_a_search_that_would_load_much_waits_to_be_asked(page: Page, made: Path) -> None:
+    _open(page, made)
+    read: list[str] = []
+    page.on("request", lambda asked: "/calls/" in asked.url and read.append(asked.url))
+    page.evaluate("""akvRows.open('../data/rows/big/calls').then(listing => {
+        listing.bytes = listing.bytes.map(() => 400000);
+    })""")
+    page.evaluate("akvChoice.go('#of=calls&name=~nowhere')")
+    said = page.locator(".akv-browse-said")
+    expect(said).to_contain_text("Stopped: more rows may have this.")
+    assert len([url for url in read if not url.endswith("index.js")]) == 3
+    said.get_by_role("button", name="look through all").click()
+    expect(said).to_have_text("No row has this.")
+    assert len({url for url in read if not url.endswith("index.js")}) == 24
 
 
 def test_what_cannot_be_read_is_said_in_a_line(page: Page, made: Path) -> None:
@@ -232,6 +253,7 @@ def test_what_cannot_be_read_is_said_in_a_line(page: Page, made: Path) -> None:
     for of, line in (
         ("phases", "Runner phases: none on record; level runner adds runner phases, requests and tokens."),
         ("nothing", "No kind of rows has the name “nothing”."),
+        ("constructor", "No kind of rows has the name “constructor”."),
         ("calls&row=5000", "There is no row 5,000: the last is 1,199."),
     ):
         page.evaluate("hash => akvChoice.go(hash)", f"#of={of}")

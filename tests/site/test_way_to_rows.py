@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from akvsite.pages._listed import BY_NAME
+from akvsite.pages._listed import BY_NAME, between, named, part, rows_link
 from akvsite.site import PAGES_OF_A_RUN
 
 #: Pages of no run, though some have tables with numbers: of the suite itself, of hosts, and of what people wrote.
@@ -67,6 +67,29 @@ def targets(page: Path, links: set[str]) -> set[Path]:
     parts = [urlsplit(link) for link in links]
     found = {(page.parent / unquote(p.path)).resolve() for p in parts if p.path and not p.scheme}
     return {target for target in found if target.suffix == ".html" and target.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("value", "asked"),
+    [
+        ("~tilde", "=~tilde"),
+        ("1..2", "=1..2"),
+        ("", "="),
+        ("!", "=!"),
+        (None, "!"),
+        (0, "0"),
+        (between(3, 8), "3..8"),
+        (part("a&b"), "~a&b"),
+    ],
+)
+def test_an_address_asks_for_the_value_whatever_signs_it_holds(value: object, asked: str) -> None:
+    fragment = urlsplit(rows_link("r", "calls", "../", name=value)).fragment
+    assert parse_qs(fragment, keep_blank_values=True) == {"of": ["calls"], "name": [asked]}
+
+
+def test_of_a_very_long_name_a_part_is_asked_for() -> None:
+    fragment = urlsplit(named("r", "calls", "", "name", "~" * 500, kind="launch")).fragment
+    assert parse_qs(fragment) == {"of": ["calls"], "name": ["~" * 301], "kind": ["launch"]}
 
 
 @pytest.fixture(scope="module")

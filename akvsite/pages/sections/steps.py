@@ -8,7 +8,8 @@ from akvsite import estimators
 from akvsite.charts import bands, distribution, series
 from akvsite.pages._history import by_history
 from akvsite.pages._html import Cell, link, number_of, table, text
-from akvsite.pages._run import Run, finished, statistics, step_groups
+from akvsite.pages._listed import OF_NUMBERS
+from akvsite.pages._run import Run, StepGroups, finished, statistics, step_groups
 
 TITLE = "Steps"
 
@@ -18,12 +19,13 @@ STEADINESS = "The bands hold for a steady series: where the chart above drifts o
 def write(run: Run) -> str:
     steps = step_groups(run.desk, run.id)
     return "\n".join(
-        _one(run, steps.columns, mask, label, f"-{number}" if number else "")
+        _one(run, steps, mask, label, f"-{number}" if number else "")
         for number, (label, mask) in enumerate(steps.groups)
     )
 
 
-def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str, suffix: str) -> str:
+def _one(run: Run, steps: StepGroups, mask: np.ndarray, label: str, suffix: str) -> str:
+    columns, of = steps.columns, {"nested": 0, **steps.chosen(mask)}
     durations = columns["duration_ns"][mask]
     warm = columns["warm_up"][mask].astype(bool)
     whole = finished(durations)
@@ -48,9 +50,10 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
                 f"How long did each of the {label} take, in order?",
                 samples, run.footer(method="every step, as captured", notes=notes), unit="ns", cut=cut, headline=headline, axis="step time",
             ),
-            "step_time",
+            "step_time", **of,
         )
     )  # fmt: skip
+    of |= OF_NUMBERS
     if len(kept) > 1:
         out.append(
             run.desk.figure(
@@ -59,7 +62,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
                     f"How are the times of the {label} distributed?", {label: kept.tolist()},
                     run.footer(method="empirical distribution, every step after the cut", notes=notes), unit="ns", axis="step time",
                 ),
-                "step_time",
+                "step_time", **of,
             )
         )  # fmt: skip
     out.append(
@@ -70,7 +73,7 @@ def _one(run: Run, columns: dict[str, np.ndarray], mask: np.ndarray, label: str,
                 [bands.Row(name, number) for name, number in numbers],
                 run.footer(notes=(*notes, history) if history else notes), axis="step time",
             ),
-            "step_time",
+            "step_time", **of,
         )
     )  # fmt: skip
     out.append(
