@@ -13,15 +13,19 @@ import signal
 import sqlite3
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from akvsite import __version__, cli_claims, cli_compare, cli_export
 from akvsite.errors import BadInput, visible
 from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say, table, tell
+
+if TYPE_CHECKING:
+    from akvsite.ingest import Outcome
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -135,7 +139,9 @@ def ingest(
     with Store.open(store) as opened:
         # Before the rows, so that a store whose ingest is broken off can be asked.
         way.install_views(opened)
-        for outcome in way.ingest(opened, captures, replace=replace, progress=progress):
+        for outcome in _each_stored(
+            way.ingest(opened, captures, replace=replace, progress=progress), len(captures)
+        ):
             clear()
             stored = sum(n for (_, fate), n in outcome.counts.items() if fate in way.STORED)
             counted = sum(outcome.counts.values()) - stored - outcome.quarantined
@@ -161,6 +167,20 @@ def ingest(
         way.take_statistics(opened)
     if json:
         as_json(done)
+
+
+def _each_stored(outcomes: Iterator[Outcome], captures: int) -> Iterator[Outcome]:
+    """The outcomes; where one of several captures cannot be read, the error says what became of the others."""
+    done = 0
+    try:
+        for outcome in outcomes:
+            done += 1
+            yield outcome
+    except BadInput as error:
+        if captures == 1:
+            raise
+        why = f"{error.why}; of {captures} captures, {done} before it are whole in the store, this one and those after it are not"
+        raise BadInput(error.source, why, place=error.place) from error
 
 
 @app.command(epilog="Example: akvsite build --out site")

@@ -126,6 +126,16 @@ def test_each_kind_of_bad_input_is_one_line_with_its_file(akvsite: Any, store: P
     assert not (tmp_path / "none.db").exists()
 
 
+def test_a_capture_that_cannot_be_read_says_what_became_of_the_others(akvsite: Any, tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        write_capture(tmp_path / "all" / name, {"step": steps()})
+    (tmp_path / "all" / "b" / "step.parquet").write_bytes(b"PAR1")
+    said = "of 3 captures, 1 before it are whole in the store, this one and those after it are not"
+    akvsite("ingest", "all", "--store", "new.db").refused("step.parquet", said)
+    stored = json.loads(akvsite("runs", "--store", "new.db", "--json").out)
+    assert [run["name"] for run in stored] == ["a"]
+
+
 def test_mistakes_in_the_words_are_one_line(akvsite: Any) -> None:
     akvsite("nonsense").refused("nonsense")
     akvsite("ingest").refused("paths")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, sections
 from akvsite.pages._cited import cited_by
-from akvsite.pages._html import captured, items, number_of, stamp, table, text
+from akvsite.pages._html import captured, items, link, number_of, stamp, table, text
 from akvsite.pages._listed import closer
 from akvsite.pages._load import fingerprint
 from akvsite.pages._quoted import quoted
@@ -73,6 +73,7 @@ def _about(run: Run) -> str:
     return (
         table(["about", "this run"], rows)
         + closer(run, "../")
+        + f"\n{link('For other tools', '../export.html')}: `akvsite export {run.name} --format perfetto`, parquet or csv.\n"
         + note
         + cited_by(run.desk, "../", "runs", run.name)
     )
