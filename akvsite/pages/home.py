@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page, Record, _feed
-from akvsite.pages._html import items, link, quote, recorded, table, text
+from akvsite.pages._html import items, link, number_of, quote, recorded, table, text
+from akvsite.pages._listed import READERS
 from akvsite.pages._stamps import (
     Stamped,
     comparison_link,
@@ -19,7 +20,7 @@ from akvsite.pages._stamps import (
 )
 
 LATEST = 15
-LATEST_RETRACTIONS = LATEST_INQUIRIES = 5
+LATEST_FOLLOWED = LATEST_RETRACTIONS = LATEST_INQUIRIES = 5
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -34,6 +35,8 @@ def write(desk: Desk) -> Iterator[Page]:
         + "\n",
         "\n## What counts as speed\n",
         _speed(runs, under),
+        "\n## Follow a token, a step, a call\n",
+        items(_followed(runs, under, *reader) for reader in READERS),
     ]
     for role, words in (
         ("proof", "Proof hosts: quiet, capture off"), ("dev", "Development hosts: busy on purpose"), ("unknown", "No host declared"),
@@ -56,6 +59,18 @@ def _speed(runs: list[Record], under: Stamped) -> str:
     if not speed:
         return f"{text(rule)} No run here states speed.\n"
     return f"{text(rule)}\n" + items(run_link(r["name"], under) for r in speed)
+
+
+def _followed(runs: list[Record], under: Stamped, folder: str, title: str, count: str) -> str:
+    """The page of all runs that have such rows, and those of the latest of them over which no retraction stands."""
+    having = [r["name"] for r in runs if r[count]]
+    latest = ", ".join(
+        link(name, f"{folder}/{name}.html")
+        for name in [n for n in having if n not in under][:LATEST_FOLLOWED]
+    )
+    return f"{link(title, f'{folder}.html')} ({number_of(len(having), 'run')})" + (
+        f": {latest}" if latest else ""
+    )
 
 
 def _table(runs: list[Record], under: Stamped) -> str:
