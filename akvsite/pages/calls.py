@@ -8,7 +8,7 @@ from akvsite.calls import EXPECTS
 from akvsite.pages import Desk, Page, Record
 from akvsite.pages._call_tables import alone, associated, held
 from akvsite.pages._html import Cell, counted, items, number_of, table, text
-from akvsite.pages._listed import closer
+from akvsite.pages._listed import BY_NAME, closer
 from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
@@ -65,6 +65,21 @@ def _seen(desk: Desk, run: Record, of: str) -> Cell:
     return Cell(text(f"{seen:,} of {expected:,}"), seen)
 
 
+def _longest(run: Run) -> int | None:
+    """The place, in the listing of steps, of the longest step in which a call began; None where none has an end."""
+    calls = run.desk.columns("step_call", run_id=run.id, only=("step_id",))
+    having = {int(step) for step in calls["step_id"].tolist() if step is not None and step == step}
+    steps = run.desk.columns(
+        "row_step", run_id=run.id, order=BY_NAME["steps"].order, only=("step_id", "duration_ns", "warm_up")
+    )
+    lengths = [
+        (ns, -place)
+        for place, (step, ns, warm) in enumerate(zip(*(c.tolist() for c in steps.values()), strict=True))
+        if step in having and not warm and ns is not None and ns == ns
+    ]
+    return -max(lengths)[1] if lengths else None
+
+
 def _page(run: Run) -> str:
     lacks = []
     if not run.listed["intervals"]:
@@ -92,6 +107,7 @@ def _page(run: Run) -> str:
                 seen=run.seen(),
                 axis="both",
                 expects=sorted(EXPECTS),
+                first=_longest(run),
                 records=bool(run.listed["intervals"]),
             ),
             "\n## How they are associated\n",

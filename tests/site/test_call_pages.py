@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import two_tools
 import words
-from bundles import call, interval, read_in, write_capture
+from bundles import call, interval, read_in, steps, write_capture
 
 from akvsite import site
 from akvsite.pages import calls
@@ -90,3 +92,21 @@ def test_runs_without_calls_are_counted_and_have_no_page(page: Page, tmp_path: P
         "launch 0 of 1 no device record no device record none recorded none associated"
         in found["calls/unseen"]
     )
+
+
+def test_where_nothing_is_chosen_the_longest_step_with_calls_opens(tmp_path: Path) -> None:
+    drawn = steps(4, 1000)
+    # Longest without a call, then the one that is meant, which ends last.
+    drawn[1]["end_ns"] += 300
+    drawn[3]["end_ns"] += 200
+    made = [call(10, 20, 1), call(2500, 2520, 2), call(3010, 3050, 3)]
+    folder = write_capture(tmp_path / "lengths", {"step": drawn, "level4_edge": made}, level="edge")
+    read_in(tmp_path / "akvsite.db", folder)
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        (page,) = [
+            p.text
+            for p in calls.write(site.SiteDesk(opened, lambda name, content: None))
+            if p.path == "calls/lengths"
+        ]
+    about = json.loads(html.unescape(page.partition('data-akv-reader-about="')[2].partition('"')[0]))
+    assert about["first"] == 3
