@@ -13,7 +13,7 @@ import words
 from bundles import call, interval, read_in, steps, write_capture
 
 from akvsite import site
-from akvsite.pages import calls
+from akvsite.pages import _call_tables, calls
 from akvsite.store import Store
 
 Page = Callable[..., dict[str, str]]
@@ -110,3 +110,7 @@ def test_where_nothing_is_chosen_the_longest_step_with_calls_opens(tmp_path: Pat
         ]
     about = json.loads(html.unescape(page.partition('data-akv-reader-about="')[2].partition('"')[0]))
     assert about["first"] == 3
+
+
+def test_a_call_with_an_empty_name_can_be_reached() -> None:
+    assert _call_tables._name("").html == '<a href="#name="><code>&#40;empty&#41;</code></a>'
