@@ -55,7 +55,11 @@ def reader(
 
 
 def absent(run: Run, what: str, level: str) -> str:
-    """The line for a question that this run cannot answer: ``what`` is not known, and which level would tell."""
+    """The line for a question that this run cannot answer: ``what`` is not known, and which level records it."""
     has = run.level in LEVELS and LEVELS.index(run.level) >= LEVELS.index(level)
-    would = "Its level has it, and nothing was recorded." if has else f"Level {level} would tell."
+    would = (
+        f"Level {level} records it: this run, at level {run.level}, has that, and nothing was recorded."
+        if has
+        else f"Level {level} would tell."
+    )
     return items([f"{text(what)} is not known: this run has none of it on record. {would}"])

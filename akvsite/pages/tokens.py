@@ -139,7 +139,9 @@ def _teller(run: Run, lives: Lives, milestone: str) -> str:
     if milestone in ON_DEVICE:
         if not run.listed["intervals"] and not len(have):
             return (
-                "device records and what links them to calls" if _has_level(run, "edge") else "level device"
+                "what level device records, of which this run has nothing on record"
+                if _has_level(run, "device")
+                else "level device"
             )
         return f"device work that is linked with its step ({has})"
     if not len(have) and not _has_level(run, "runner"):

@@ -62,7 +62,7 @@
 
   /* A level that the run already has would tell nothing more. */
   function absent(about, what, level) {
-    var would = about.levels.indexOf(level) < 0 ? " Level " + level + " would tell." : " Its level has it, and nothing was recorded.";
+    var would = about.levels.indexOf(level) < 0 ? " Level " + level + " would tell." : " Level " + level + " records it, which this run has, and nothing was recorded.";
     return line(what + " is not known: this run has none of it on record." + would);
   }
 

@@ -167,15 +167,15 @@ def test_whether_a_control_is_of_the_same_sizes(tmp_path: Path, changed: dict[st
 def test_each_level_that_is_missing_is_named(tmp_path: Path) -> None:
     page = pages(tmp_path, traced(tmp_path, host_rows=True, records=True))["steps/traced"]
     seen = words.of_page(page)
-    for what in (
-        "Where the time inside a step went on the host",
-        "What lies in the window of each layer",
-        "How a step is spread over the runner's phases",
-        "What ran on a device queue in a step",
+    for what, level in (
+        ("Where the time inside a step went on the host", "host"),
+        ("What lies in the window of each layer", "host"),
+        ("How a step is spread over the runner's phases", "runner"),
+        ("What ran on a device queue in a step", "device"),
     ):
         # Its level, device, adds all of it: a level that it has would tell nothing more.
         assert (
-            f"{what} is not known: this run has none of it on record. Its level has it, and nothing was recorded."
+            f"{what} is not known: this run has none of it on record. Level {level} records it: this run, at level device, has that,"
             in seen
         )
     assert "nothing of it was seen." in by_trace(page) and "would tell" not in by_trace(page)

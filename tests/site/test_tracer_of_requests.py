@@ -120,7 +120,7 @@ def test_without_events_it_says_what_is_not_known(tmp_path: Path) -> None:
     page = words.of_page(tracer(tmp_path, "a", served(tmp_path, "a", 2, events=False)))
     assert "How long requests waited to be admitted, and how many were in flight, is not known" in page
     assert "How many other requests were in flight as each arrived is not known" in page
-    assert "Level runner would tell" in page and "0 events" not in page
+    assert "Level runner records it" in page and "0 events" not in page
 
 
 def test_a_request_that_was_never_admitted_has_no_wait(tmp_path: Path) -> None:
