@@ -22,7 +22,19 @@ import typer
 
 from akvsite import __version__, cli_claims, cli_compare, cli_export
 from akvsite.errors import BadInput, visible
-from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say, table, tell
+from akvsite.terminal import (
+    STORE,
+    AsJson,
+    StoreFile,
+    as_json,
+    clear,
+    progress,
+    reading,
+    run_named,
+    say,
+    table,
+    tell,
+)
 
 if TYPE_CHECKING:
     from akvsite.ingest import Outcome
@@ -258,7 +270,7 @@ def show(
 
     with reading(store) as opened:
         desk = SiteDesk(opened)
-        found = load(desk, _run(desk, run))
+        found = load(desk, run_named(desk, run))
         facts = desk.ask("fact_list", run_id=found.id, order="part,key")
         account = desk.ask("record_account", run_id=found.id, order="path,fate,what")
         numbers = {f"{name}, {label}": number for label, made in step_numbers(found) for name, number in made}
@@ -301,7 +313,7 @@ def exclude(
     if not because.strip():
         raise BadInput("--because", "is empty: say why")
     with reading(store) as opened:
-        _run(site.SiteDesk(opened), run)
+        run_named(site.SiteDesk(opened), run)
         if not captures.is_dir():
             raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
 
@@ -559,11 +571,3 @@ def top(version: Annotated[bool, typer.Option("--version", help="Print the versi
     if version:
         say(__version__)
         raise typer.Exit()
-
-
-def _run(desk: Any, name: str) -> dict[str, Any]:
-    rows = desk.ask("run_list", name=name)
-    if not rows:
-        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
-    found: dict[str, Any] = rows[0]
-    return found

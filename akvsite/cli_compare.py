@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from akvsite.errors import BadInput
-from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, say, table
+from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, run_named, say, table
 
 if TYPE_CHECKING:
     from akvsite.pages._compare import Compared
@@ -64,7 +64,7 @@ def compare(
             # The candidate is B, and what was there before it A.
             a, b = _last_same_load(desk, a), a
         members = [
-            {"side": side, "place": 0, "run": name, "run_id": _run(desk, name)["run_id"]}
+            {"side": side, "place": 0, "run": name, "run_id": run_named(desk, name)["run_id"]}
             for side, name in (("A", a), ("B", b))
         ]
         found = _compare.compare(desk, members, (a, b), "two runs")
@@ -172,17 +172,9 @@ def _print_part(part: Part, apart: str) -> None:
         say(f"  and {len(part.lines) - len(shown):,} more rows (counted): --csv FILE or --json has all")
 
 
-def _run(desk: Any, name: str) -> dict[str, Any]:
-    rows = desk.ask("run_list", name=name)
-    if not rows:
-        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
-    found: dict[str, Any] = rows[0]
-    return found
-
-
 def _last_same_load(desk: Any, name: str) -> str:
     """The last run before this one that was made under the same load."""
-    run = _run(desk, name)
+    run = run_named(desk, name)
     rows = desk.ask("last_same_load", run_id=run["run_id"])
     if not rows:
         tolerance = desk.ask("threshold")[0]["tolerance"]

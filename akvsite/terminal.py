@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from akvsite.errors import visible
+from akvsite.errors import BadInput, visible
 
 if TYPE_CHECKING:
     from akvsite.store import Store
@@ -82,3 +82,12 @@ def table(rows: list[dict[str, Any]]) -> None:
     widths = [min(60, max(len(n), *(len(line[i]) for line in cells))) for i, n in enumerate(names)]
     for line in [names, *cells]:
         print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())
+
+
+def run_named(desk: Any, name: str) -> dict[str, Any]:
+    """The row of ``run_list`` of a run that somebody named; raises ``BadInput`` where the store has none of that name."""
+    rows = desk.ask("run_list", name=name)
+    if not rows:
+        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
+    found: dict[str, Any] = rows[0]
+    return found

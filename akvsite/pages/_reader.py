@@ -11,7 +11,6 @@ from typing import Literal
 from akvsite.pages._html import items, text
 from akvsite.pages._listed import BY_NAME
 from akvsite.pages._run import Run
-from akvsite.tables import LEVELS
 
 #: What is read until the script has drawn, and where it never runs.
 WAITING = "A script draws this part, out of files beside the page. Where scripts do not run, the tables of this page have what they can, and the commands akvsite export and akvsite sql have every row."
@@ -56,10 +55,9 @@ def reader(
 
 def absent(run: Run, what: str, level: str) -> str:
     """The line for a question that this run cannot answer: ``what`` is not known, and which level records it."""
-    has = run.level in LEVELS and LEVELS.index(run.level) >= LEVELS.index(level)
     would = (
         f"Level {level} records it: this run, at level {run.level}, has that, and nothing was recorded."
-        if has
+        if run.at_level(level)
         else f"Level {level} would tell."
     )
     return items([f"{text(what)} is not known: this run has none of it on record. {would}"])

@@ -15,6 +15,7 @@ from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record, _control
 from akvsite.pages import _clock_words as clock_words
 from akvsite.pages._stamps import stamped_runs, withdrawn, withdrawn_runs
+from akvsite.tables import LEVELS
 
 #: What a level adds, and so what a run below it cannot say.
 ADDS = {
@@ -73,6 +74,10 @@ class Run:
     @property
     def level(self) -> str:
         return str(self.listed["level"])
+
+    def at_level(self, level: str) -> bool:
+        """Whether the run was captured at this level or at one that adds to it."""
+        return self.level in LEVELS and level in LEVELS and LEVELS.index(self.level) >= LEVELS.index(level)
 
     @property
     def use(self) -> str:

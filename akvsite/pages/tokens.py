@@ -15,7 +15,6 @@ from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
 from akvsite.pages._token_life import Lives
 from akvsite.pages.sections.tokens import ON_DEVICE, word
-from akvsite.tables import LEVELS
 
 _LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record: they are so for all of its run's tokens where nothing else is said."
 
@@ -99,7 +98,7 @@ def _reader(run: Run, lives: Lives) -> str:
         ],
         segments=list(_token_life.SEGMENTS),
         # What would tell of a kind of rows that the run has none of: empty where the run is already at that level.
-        levels={one.name: "" if _has_level(run, one.level) else one.level for one in LISTINGS},
+        levels={one.name: "" if run.at_level(one.level) else one.level for one in LISTINGS},
         level=run.level,
         first=first,
         unasked=unasked,
@@ -120,10 +119,6 @@ def _opens(lives: Lives) -> tuple[int, str]:
     return longest, f"Nothing was chosen: this is the longest life of the run, {besides}. "
 
 
-def _has_level(run: Run, level: str) -> bool:
-    return run.level in LEVELS and level in LEVELS and LEVELS.index(run.level) >= LEVELS.index(level)
-
-
 def _teller(run: Run, lives: Lives, milestone: str) -> str:
     """What would have a milestone on record that a token lacks: no level where the run has it for other tokens, or is at it."""
     place = TOKEN.index(milestone)
@@ -140,10 +135,10 @@ def _teller(run: Run, lives: Lives, milestone: str) -> str:
         if not run.listed["intervals"] and not len(have):
             return (
                 "what level device records, of which this run has nothing on record"
-                if _has_level(run, "device")
+                if run.at_level("device")
                 else "level device"
             )
         return f"device work that is linked with its step ({has})"
-    if not len(have) and not _has_level(run, "runner"):
+    if not len(have) and not run.at_level("runner"):
         return "level runner"
     return f"an engine that writes it down ({has})"
