@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from akvsite.errors import BadInput
-from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, say
+from akvsite.terminal import STORE, AsJson, StoreFile, as_json, clear, progress, reading, run_named, say
 
 if TYPE_CHECKING:
     from akvsite.exports import Steps
@@ -95,12 +95,10 @@ def _about(opened: Store, name: str) -> tuple[int, dict[str, Any]]:
     from akvsite.site import SiteDesk
 
     desk = SiteDesk(opened)
-    listed = desk.ask("run_list", name=name)
-    if not listed:
-        raise BadInput(name, "no such run in the store; `akvsite runs` lists them")
-    run = load(desk, listed[0])
+    listed = run_named(desk, name)
+    run = load(desk, listed)
     return run.id, {
-        "run": run.name, "level": run.level, "host": listed[0]["host"], "role": listed[0]["role"], "use": run.use,
+        "run": run.name, "level": run.level, "host": listed["host"], "role": listed["role"], "use": run.use,
         "because": run.use_because, "clock": run.clock_line, "device records seen": run.seen() or "none",
         "warm_up_steps": run.warm_up_steps, "links": "an association of two records, never a cause",
         "retractions": list(run.withdrawn),
