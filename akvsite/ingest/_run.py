@@ -46,7 +46,9 @@ def take_statistics(store: Store) -> None:
     """Let the planner know the tables, once their rows are there."""
     # Without statistics the planner takes any index that begins with the run for as good as one by id.
     store.connection.execute("PRAGMA analysis_limit = 1000")
-    store.connection.execute("PRAGMA optimize = 0x10002")
+    # By itself it would read first and then want to write, which fails at once where another process is writing.
+    with store.transaction():
+        store.connection.execute("PRAGMA optimize = 0x10002")
 
 
 def _ingest_one(

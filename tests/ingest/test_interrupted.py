@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -185,6 +187,26 @@ def test_two_ingests_at_once_into_one_store(captures: Path, tmp_path: Path) -> N
     assert lines == sorted(f"run{i} {how}" for i in range(4) for how in ("stored", "unchanged"))
     assert whole_runs(store) == whole_runs(single)
     assert dump(store) == dump(single)
+
+
+def test_what_follows_an_ingest_waits_for_another_writer(captures: Path, tmp_path: Path) -> None:
+    store = tmp_path / "akvsite.db"
+    read_in(store, captures)
+    held = threading.Event()
+
+    def write() -> None:
+        with Store.open(store) as other, other.transaction():
+            held.set()
+            time.sleep(0.2)  # whoever does not wait for the lock fails at once
+
+    with Store.open(store) as opened:
+        opened.connection.execute("DROP TABLE IF EXISTS sqlite_stat1")
+        writer = threading.Thread(target=write)
+        writer.start()
+        held.wait()
+        ingest.take_statistics(opened)
+        writer.join()
+        assert opened.one("SELECT count(*) FROM sqlite_stat1") > 0
 
 
 def test_reading_while_a_capture_is_read_in(captures: Path, tmp_path: Path) -> None:
