@@ -9,18 +9,19 @@
 -- @chunks        chunks that held a token, or may have, counted
 -- @tokens        tokens in them, counted; NULL where a chunk does not say it
 -- @first_tokens  tokens in the first of them, counted; NULL where it does not say it
+-- @first_number  least place in the output of a token in them, from 0; above 0 the first token has no time on record
 -- @first_ns      when the first of them came, ns
 -- @last_ns       when the last of them came, ns
 -- @token_ns      time per token after the first chunk, ns; NULL where tokens are unknown or none came after it
 -- @gap_ns        mean gap between chunks, ns; NULL for a single one
-SELECT run_id, request, chunks, tokens, first_tokens, first_ns, last_ns,
+SELECT run_id, request, chunks, tokens, first_tokens, first_number, first_ns, last_ns,
        CASE WHEN tokens > first_tokens THEN (last_ns - first_ns) / (tokens - first_tokens) END AS token_ns,
        CASE WHEN chunks > 1 THEN (last_ns - first_ns) / (chunks - 1) END AS gap_ns
 FROM (
     SELECT DISTINCT run_id, request, count(*) OVER of_request AS chunks,
            CASE WHEN count(tokens) OVER of_request = count(*) OVER of_request THEN sum(tokens) OVER of_request END AS tokens,
            first_value(tokens) OVER (of_request ORDER BY client_ns) AS first_tokens,
-           min(client_ns) OVER of_request AS first_ns, max(client_ns) OVER of_request AS last_ns
+           min(number) OVER of_request AS first_number, min(client_ns) OVER of_request AS first_ns, max(client_ns) OVER of_request AS last_ns
     FROM _stream_chunk
     WINDOW of_request AS (PARTITION BY run_id, request)
 )

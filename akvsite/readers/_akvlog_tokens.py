@@ -117,8 +117,11 @@ class Made:
         self.times[rows, code] = at[place[rows]]
 
     def first_seen(self) -> tuple[Ints, Ints]:
-        """Requests in order, and when the client first saw a token of each: a chunk without one does not count."""
-        seen = (self.times[:, CLIENT_SEEN] != NONE) & (self.tokens != 0)
+        """Requests in order, and when the client saw the first token of each: a chunk without one does not count.
+
+        A later token came later: where the first one's time is not on record, that of another stands in for it nowhere.
+        """
+        seen = (self.times[:, CLIENT_SEEN] != NONE) & (self.tokens != 0) & (self.places == 0)
         return _first(self.requests[seen], self.times[seen, CLIENT_SEEN])
 
     def table(self, names: Objects) -> pa.Table:

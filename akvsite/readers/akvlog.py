@@ -37,7 +37,7 @@ MAGIC = b"\x89AKVLOG\n"
 
 class Akvlog:
     NAME = "akvlog"
-    VERSION = 2
+    VERSION = 3
     ABOUT = "what our own recorders and probes saw (akvlog), plain or gzip"
     LEVEL = "edge"
     EPOCH = False

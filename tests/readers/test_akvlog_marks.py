@@ -202,3 +202,12 @@ def test_the_producer_says_who_drew_the_steps(
     path = log.write(tmp_path / "a.akvlog")
     assert READER.level(path) == level
     assert [r.get("source") for r in gather(READER, path).rows["step"]] == [source]
+
+
+def test_a_later_token_does_not_stand_in_for_the_first(tmp_path: Path, gather) -> None:
+    log = ProbeLog()
+    log.request("r1", "client sent", 1)
+    log.token("r1", 0, "sent", 4)
+    log.token("r1", 1, "client", 9)
+    rows = gather(READER, log.write(tmp_path / "a.akvlog")).rows
+    assert [(r["name"], r.get("ttft_ns")) for r in rows["request"]] == [("r1", None)]

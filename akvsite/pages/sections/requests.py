@@ -8,7 +8,7 @@ from akvsite import estimators
 from akvsite.charts import bands, distribution
 from akvsite.estimate import unknown
 from akvsite.pages import Desk
-from akvsite.pages._html import counted, table, text
+from akvsite.pages._html import counted, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Requests"
@@ -31,6 +31,10 @@ def write(run: Run) -> str:
     concurrency = concurrency_of(run)
     rows = []
     left_out: list[str] = []
+    if unseen := int(np.count_nonzero(columns["first_unseen"] == 1)):
+        left_out.append(
+            f"{number_of(unseen, 'request has', 'requests have')} no time of its first token on record, but one of a later token: no TTFT"
+        )
     for name, key in (("TTFT", "ttft_ns"), ("TPOT", "tpot_ns")):
         has = np.array([v is not None and v == v for v in columns[key].tolist()], dtype=bool)
         values = columns[key][has & (ok == 1)].astype(np.int64)
