@@ -172,14 +172,18 @@
             all += rows.length;
             rows.forEach(function (at) {
               var place = piece.first + at;
-              found.push({ weight: weight ? weight(piece, at) : -place, place: place, row: piece.row(at) });
+              found.push({ weight: weight ? weight(piece, at) : -place, place: place, row: null });
             });
-            if (found.length > 4 * most) found = heaviest(found, most);
+            found = heaviest(found, most);
+            // Only what is kept is made a row: a step may have thousands of calls.
+            found.forEach(function (one) {
+              one.row = one.row || piece.row(one.place - piece.first);
+            });
           });
         });
       }, Promise.resolve())
       .then(function () {
-        var kept = heaviest(found, most).sort(function (a, b) {
+        var kept = found.sort(function (a, b) {
           return a.place - b.place;
         });
         return {

@@ -244,7 +244,9 @@
 
   function matches(value, wanted) {
     if (wanted === null || typeof wanted !== "object") {
-      return value === wanted || (value !== null && wanted !== null && String(value) === String(wanted));
+      // A number in an address is a text, and the other way round; two of one type need no look at their texts.
+      if (value === wanted || value === null || wanted === null) return value === wanted;
+      return typeof value !== typeof wanted && String(value) === String(wanted);
     }
     if (value === null || value === undefined) return false;
     if ("has" in wanted) return String(value).toLowerCase().includes(String(wanted.has).toLowerCase());

@@ -28,6 +28,7 @@
         new Promise(function (resolve, reject) {
           var script = document.createElement("script");
           script.src = url;
+          script.async = false; // one after another as they were asked for, however long each is on its way
           script.onload = resolve;
           script.onerror = function () {
             loads.delete(url);
@@ -419,37 +420,54 @@
     profile: ["akv-profile-rows.js", "akv-profile-lanes.js"],
   };
 
-  function asset(name) {
-    return load(new URL(name, here).href);
+  /* Run in the order in which they are named, all on their way at once. */
+  function assets(names) {
+    var urls = names.map(function (name) {
+      return new URL(name, here).href;
+    });
+    return Promise.all(urls.map(load)).catch(function (error) {
+      // Those after one that is missing ran without it: the next page asks for all of them again.
+      urls.forEach(function (url) {
+        loads.delete(url);
+      });
+      throw error;
+    });
   }
 
+  /* Starts each reader once; the promise is kept when all of them have drawn, or said why not. */
   function startReaders() {
-    document.querySelectorAll("[data-akv-reader]:not([data-akv-reader-started])").forEach(function (element) {
-      var kind = element.getAttribute("data-akv-reader");
-      element.setAttribute("data-akv-reader-started", "");
-      Promise.all(SHARED.map(asset))
-        .then(function () {
-          return (PARTS[kind] || []).concat("akv-" + kind + ".js").reduce(function (before, name) {
-            return before.then(function () {
-              return asset(name);
-            });
-          }, Promise.resolve());
-        })
-        .then(function () {
-          if (!window.akvReaders || !window.akvReaders[kind]) throw new Error("akv-" + kind + ".js did not bring it");
-          return window.akvReaders[kind](element, JSON.parse(element.getAttribute("data-akv-reader-about")));
-        })
-        .then(function () {
-          element.setAttribute("data-akv-reader-ready", "yes");
-        })
-        .catch(function (error) {
-          var note = document.createElement("p");
-          note.className = "akv-failed";
-          note.setAttribute("role", "status");
-          note.textContent = "This part could not be drawn: " + ((error && error.message) || error) + ".";
-          element.prepend(note);
-          element.setAttribute("data-akv-reader-ready", "no");
-        });
+    var found = document.querySelectorAll("[data-akv-reader]:not([data-akv-reader-started])");
+    return Promise.all(Array.from(found, startReader));
+  }
+
+  function startReader(element) {
+    var kind = element.getAttribute("data-akv-reader");
+    element.setAttribute("data-akv-reader-started", "");
+    return assets(SHARED.concat(PARTS[kind] || [], "akv-" + kind + ".js"))
+      .then(function () {
+        if (!window.akvReaders || !window.akvReaders[kind]) throw new Error("akv-" + kind + ".js did not bring it");
+        return window.akvReaders[kind](element, JSON.parse(element.getAttribute("data-akv-reader-about")));
+      })
+      .then(function () {
+        element.setAttribute("data-akv-reader-ready", "yes");
+      })
+      .catch(function (error) {
+        var note = document.createElement("p");
+        note.className = "akv-failed";
+        note.setAttribute("role", "status");
+        note.textContent = "This part could not be drawn: " + ((error && error.message) || error) + ".";
+        element.prepend(note);
+        element.setAttribute("data-akv-reader-ready", "no");
+      });
+  }
+
+  /* A page with a reader is opened for it, and each chart holds up all else for as long as it is drawn: charts come after.
+     Only in a task of their own, or the page would not count as loaded, nor be painted, before the last of them. */
+  function afterReaders(readers) {
+    return readers.then(function () {
+      return new Promise(function (go) {
+        setTimeout(go, 30);
+      });
     });
   }
 
@@ -457,9 +475,15 @@
 
   /* What scrolls sideways can be scrolled with the keyboard. The theme wraps plain tables, and does so later. */
   function reachScrolled() {
-    document.querySelectorAll(".md-typeset__scrollwrap, [data-akv-table]").forEach(function (wrap) {
-      if (wrap.scrollWidth > wrap.clientWidth) wrap.tabIndex = 0;
-    });
+    var wraps = Array.from(document.querySelectorAll(".md-typeset__scrollwrap, [data-akv-table]"));
+    // All are looked at before one is changed, or the browser would lay out the page again for each.
+    wraps
+      .filter(function (wrap) {
+        return wrap.scrollWidth > wrap.clientWidth;
+      })
+      .forEach(function (wrap) {
+        wrap.tabIndex = 0;
+      });
   }
 
   /* The theme's search is a dialog without a name. */
@@ -471,7 +495,8 @@
   function start() {
     nameSearch();
     makeTables();
-    startReaders();
+    var readers = startReaders();
+    if (document.querySelector("[data-akv-reader]")) queue = Promise.all([queue, afterReaders(readers)]);
     drawAll();
     setTimeout(reachScrolled, 300);
   }

@@ -296,3 +296,20 @@ def test_a_click_far_below_brings_the_drawing_into_view(page: Page, made: Path) 
     link.click()
     expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
     expect(page.locator(".akv-life-said")).to_be_in_viewport()
+
+
+def test_charts_come_after_the_reader_whether_or_not_it_stands(page: Page, made: Path) -> None:
+    page.add_init_script(
+        """new MutationObserver(all => all.forEach(one => (window.order = window.order || []).push(one.attributeName)))
+            .observe(document, {subtree: true, attributeFilter: ["data-akv-reader-ready", "data-akv-drawn"]})"""
+    )
+    opened(page, made)
+    checks.settle(page)
+    order = page.evaluate("window.order")
+    assert order[0] == "data-akv-reader-ready"
+    assert order.count("data-akv-drawn") > 1
+    page.route("**/akv-life-lanes.js", lambda route: route.abort())
+    page.reload()
+    checks.settle(page)
+    expect(page.locator(".akv-reader .akv-failed")).to_contain_text("akv-life-lanes.js could not be loaded")
+    assert page.locator("figure[data-akv-drawn=yes]").count() > 1
