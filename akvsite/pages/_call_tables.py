@@ -32,7 +32,7 @@ _BECAUSE = {
     "did not succeed": "did not succeed",
     "inside another recorded call": "inside another recorded call, which stands for both",
     "not in the vendor's trace": "the device records are those of the vendor's tracer, which has no such call",
-    "": "nothing is known of it",
+    "not known": "nothing is known of it",
 }
 _NO_CALL = {
     "span": "a stretch between two timing events, which belongs to no call",
@@ -183,10 +183,8 @@ def _calls_alone(run: Run) -> str:
 
 
 def _calls_of(run: Run, row: Record) -> str:
-    """The calls of a name without a device record of their own row; of each reason that a listing has a column of."""
-    reasons = {"never returned": {"open": 1}, "inside another recorded call": {"open": 0, "nested": 1}}
-    reason = reasons.get(row["because"], {})
-    chosen: dict[str, object] = {"source": row["source"], "kind": row["kind"], "intervals": 0, **reason}
+    """The calls of a name without a device record, for this reason: as many rows as are counted."""
+    chosen: dict[str, object] = {"source": row["source"], "kind": row["kind"], "no_record": row["because"]}
     return named(run.name, "calls", "../", "name", row["name"], **chosen)
 
 

@@ -20,9 +20,12 @@
 -- @bytes        bytes asked for
 -- @result       its result code
 -- @intervals    device records that belong to it, counted
+-- @no_record    where it is expected to have a device record and has none: what is known of the reason, as in `call_alone`
 -- @waits        events that it waited for, counted
 SELECT c.run_id, c.id AS call_id, c.process_id, c.source, c.kind, c.name, c.object_name AS ran, c.thread, c.queue, c.step_id, c.start_ns,
        c.end_ns - c.start_ns AS duration_ns, c.open, c.blocking, c.nested, c.bytes, c.result,
        (SELECT count(*) FROM link l WHERE l.call_id = c.id) AS intervals,
+       -- no other call is expected to have one: it is not looked for
+       CASE WHEN c.kind IN ('launch', 'copy', 'fill', 'graph replay') THEN (SELECT a.because FROM _call_alone a WHERE a.call_id = c.id) END AS no_record,
        (SELECT count(*) FROM edge_wait w WHERE w.call_id = c.id) AS waits
 FROM level4_edge c

@@ -53,6 +53,19 @@ def test_the_records_of_a_call_on_record_twice_are_those_of_one_call(page: Page,
     assert "launch 1 inside another recorded call, which stands for both" in text
 
 
+def test_calls_without_a_record_lead_to_as_many_rows_as_are_counted(tmp_path: Path) -> None:
+    """The recorder's rows of a call that the vendor has too hold no record of their own, and are not without one."""
+    read_in(tmp_path / "akvsite.db", *two_tools.both(tmp_path), run="both")
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        site.take_notes(opened, tmp_path)
+        desk = site.SiteDesk(opened)
+        counts = desk.ask("call_alone")
+        assert sum(r["calls"] for r in counts) == 3
+        for row in counts:
+            own = {name: row[name] for name in ("run_id", "source", "kind", "name")}
+            assert len(desk.ask("row_call", **own, no_record=row["because"])) == row["calls"]
+
+
 def test_what_stands_alone_is_told_with_what_is_on_record_of_it(page: Page, tmp_path: Path) -> None:
     tables = {
         "level4_edge": [
