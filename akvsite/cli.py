@@ -230,8 +230,8 @@ def build(
 @app.command(epilog="Example: akvsite runs --json")
 def runs(store: StoreFile = STORE, json: AsJson = False) -> None:
     """The runs in the store, and what each holds."""
+    from akvsite.desk import SiteDesk
     from akvsite.pages._stamps import stamped_runs
-    from akvsite.site import SiteDesk
 
     with reading(store) as opened:
         desk = SiteDesk(opened)
@@ -265,8 +265,8 @@ def show(
     run: Annotated[str, typer.Argument(help="Name of a run.")], store: StoreFile = STORE, json: AsJson = False
 ) -> None:
     """One run: what it may be used for, what was seen, its facts, and its step times with their bands."""
+    from akvsite.desk import SiteDesk
     from akvsite.pages._run import load, step_numbers
-    from akvsite.site import SiteDesk
 
     with reading(store) as opened:
         desk = SiteDesk(opened)
@@ -307,13 +307,14 @@ def exclude(
 ) -> None:
     """Leave a run out of numbers and comparisons, with a dated note. Nothing is deleted."""
     from akvsite import controls, ledger, site
+    from akvsite.desk import SiteDesk
     from akvsite.ledger import writing
     from akvsite.store import Store
 
     if not because.strip():
         raise BadInput("--because", "is empty: say why")
     with reading(store) as opened:
-        run_named(site.SiteDesk(opened), run)
+        run_named(SiteDesk(opened), run)
         if not captures.is_dir():
             raise BadInput(captures, "does not exist: the note is kept there; name a folder with --captures")
 

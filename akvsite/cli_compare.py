@@ -47,10 +47,10 @@ def compare(
     json: AsJson = False,
 ) -> None:
     """Two runs side by side: what differs before any number, then every part with the differences and their bands."""
+    from akvsite.desk import SiteDesk
     from akvsite.pages import _compare, _compare_shown
     from akvsite.pages._html import number_of
     from akvsite.pages._stamps import withdrawn
-    from akvsite.site import SiteDesk
 
     if (b is None) != last_same_load:
         raise BadInput("RUN", "two names of runs, or one name and --last-same-load")

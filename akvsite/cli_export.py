@@ -91,8 +91,8 @@ def _steps(step: int | None, steps: str | None) -> Steps | None:
 
 def _about(opened: Store, name: str) -> tuple[int, dict[str, Any]]:
     """The run's row id, and what every export says of it."""
+    from akvsite.desk import SiteDesk
     from akvsite.pages._run import load
-    from akvsite.site import SiteDesk
 
     desk = SiteDesk(opened)
     listed = run_named(desk, name)

@@ -6,6 +6,7 @@ Everything below the command line raises these; only ``cli`` turns them into exi
 from __future__ import annotations
 
 import unicodedata
+from functools import partial
 
 #: Control, format (bidirectional overrides among them), surrogate, unassigned, line and paragraph separators.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
@@ -35,3 +36,7 @@ class BadInput(Exception):  # noqa: N818 (it reads as what it says: raise BadInp
         self.why = why
         self.place = place
         super().__init__(": ".join(part for part in (self.source, place, why) if part))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # It is made from more than the one text that exceptions are copied by.
+        return partial(BadInput, place=self.place), (self.source, self.why)

@@ -8,34 +8,27 @@ from __future__ import annotations
 
 import fcntl
 import importlib
-import inspect
 import os
 import pkgutil
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from akvsite import controls, estimators, ingest, ledger, listings, output, pages, questions, tables
-from akvsite.charts import Drawing, embed
+from akvsite import controls, ingest, ledger, output, pages, questions
+from akvsite.beside import Beside
+from akvsite.charts import embed
+from akvsite.desk import SiteDesk, SnapshotDesk
 from akvsite.errors import BadInput
-from akvsite.listings import Column, Listing
-from akvsite.pages import Made, Page, Record, _held, _listed
+from akvsite.pages import Page, _held
 from akvsite.pages._html import number_of
-from akvsite.pages._run import ADDS
 from akvsite.store import Store
 
+__all__ = ["SOURCE", "WRITTEN", "Built", "SiteDesk", "build", "page_modules", "take_notes", "write_pages"]
+
 SOURCE = "site_src"
-#: Kinds of pages whose charts can be cited.
-CITED_PAGES = ("runs", "experiments", "comparisons")
-#: Folders whose pages have the names of runs.
-PAGES_OF_A_RUN = ("runs", "tokens", "steps", "calls", "experiments")
 #: Names the files that a build wrote, so that the next one can take away those that it does not write again.
 WRITTEN = ".generated"
 
@@ -51,175 +44,6 @@ class Built:
     changed: int = 0
     out: Path | None = None
     written: set[str] = field(default_factory=set)
-
-
-class SiteDesk:
-    """What pages are handed: the store's answers, and a place to leave chart data. See ``pages.Desk``."""
-
-    def __init__(self, store: Store, leave: Callable[[str, str], None] | None = None) -> None:
-        self._store = store
-        self._leave = leave
-        self.charts = 0
-        #: The cited charts that were drawn, with their questions.
-        self.drawn: dict[str, tuple[Drawing, str]] = {}
-
-    def ask(
-        self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
-    ) -> list[Record]:
-        sql, values = self._query(question, order, limit, where)
-        with _summed(question, where):
-            return self._store.rows(sql, values)
-
-    def columns(
-        self, question: str, /, *, order: str = "", only: Sequence[str] = (), **where: object
-    ) -> dict[str, np.ndarray[Any, Any]]:
-        sql, values = self._query(question, order, None, where, only)
-        with _summed(question, where):
-            return self._store.columns(sql, values)
-
-    def once(self, key: str, make: Callable[[], Made]) -> Made:
-        return make()
-
-    def _query(
-        self,
-        question: str,
-        order: str,
-        limit: int | None,
-        where: dict[str, object],
-        only: Sequence[str] = (),
-    ) -> tuple[str, list[Any]]:
-        asked = questions.questions()[question]
-        by = [part for part in order.split(",") if part]
-        for name in [*where, *only, *(part.lstrip("-") for part in by)]:
-            if name not in asked.columns:
-                raise KeyError(f"question {question} has no column {name!r}")
-        sql = f"SELECT {', '.join(only or asked.columns)} FROM {question}"
-        if where:
-            sql += " WHERE " + " AND ".join(f"{name} IS ?" for name in where)
-        if by:
-            sql += " ORDER BY " + ", ".join(
-                f"{p.lstrip('-')}{' DESC' if p.startswith('-') else ''}" for p in by
-            )
-        if limit is not None:
-            sql += f" LIMIT {int(limit)}"
-        return sql, list(where.values())
-
-    @cached_property
-    def _cited(self) -> frozenset[str]:
-        return frozenset(row["name"] for row in self.ask("citation", kind="chart"))
-
-    def figure(self, page: str, key: str, drawing: Drawing, question: str, **chosen: object) -> str:
-        self.charts += 1
-        if (name := f"{page}#{key}") in self._cited:
-            self.drawn[name] = drawing, question
-        root = "../" * page.count("/")
-        if self._leave is not None:
-            self._leave(f"data/{page}/{key}.js", embed.data_script(drawing, key))
-            self._leave(f"data/{page}/{key}.csv", embed.csv_text(drawing))
-        cite = name if page.partition("/")[0] in CITED_PAGES else ""
-        return embed.figure(
-            drawing, key, f"{root}data/{page}", sql=f"{root}method.html#{question}", cite=cite,
-            rows=self._behind(page, question, root, chosen),
-        )  # fmt: skip
-
-    def _behind(self, page: str, question: str, root: str, chosen: dict[str, object]) -> str:
-        """Where the rows of a chart are, those that have what is ``chosen``; empty on a page that is of no one run."""
-        folder, _, run = page.partition("/")
-        of_a_run = folder in PAGES_OF_A_RUN and run in self._runs
-        return _listed.behind(run, question, root, **chosen) if of_a_run else ""
-
-    @cached_property
-    def _runs(self) -> frozenset[str]:
-        return frozenset(row["name"] for row in self.ask("run_list"))
-
-    def listing(
-        self, address: str, question: str, columns: Sequence[Column], /, *, order: str, **where: object
-    ) -> Listing:
-        asked = questions.questions()[question]
-        id_column = next(name for name in asked.columns if name != "run_id")
-        sql, values = self._query(question, order, None, where, only=[id_column, *(c.name for c in columns)])
-        leave = self._leave or (lambda name, content: None)
-        with _summed(question, where):
-            rows = self._store.batches(sql, values, size=listings.PIECE_ROWS)
-            return listings.write(f"data/{address}", asked.caption, columns, rows, leave)
-
-    def described(self, question: str) -> dict[str, str]:
-        return questions.questions()[question].columns
-
-    def has_chart(self, chart: str) -> bool:
-        return chart in self.drawn
-
-    def drawing(self, chart: str) -> tuple[Drawing, str]:
-        return self.drawn[chart]
-
-    @property
-    def site_url(self) -> str | None:
-        # As mkdocs.yml reads it; its own default is the address of `mkdocs serve`, which nobody else can reach.
-        return os.environ.get("AKVSITE_URL") or None
-
-    def documents(self) -> dict[str, Any]:
-        level_tables = {t.name: t for t in tables.TABLES.values()}
-        return {
-            "tables": level_tables,
-            "questions": questions.questions(),
-            "levels": [
-                ["0 off", "step, request, token, trial", "wall clock of requests and steps, nothing else"],
-                *(
-                    [f"{number} {level}", f"level{number}_{level}", ADDS[level]]
-                    for number, level in enumerate(tables.LEVELS)
-                    if number
-                ),
-            ],
-            "estimators": {
-                name: function
-                for name, function in inspect.getmembers(estimators, inspect.isfunction)
-                if not name.startswith("_")
-                and function.__module__.startswith(estimators.__name__)
-                and function.__doc__
-            },
-        }
-
-
-class _SnapshotDesk(SiteDesk):
-    """The desk of one build, whose store does not change: what several pages ask is answered once."""
-
-    #: The longest answers that are kept, and how many.
-    _ROWS, _ANSWERS = 2_000, 4_000
-
-    def __init__(self, store: Store, leave: Callable[[str, str], None]) -> None:
-        super().__init__(store, leave)
-        self._kept: dict[object, list[Record]] = {}
-        self._made: dict[str, Any] = {}
-
-    def once(self, key: str, make: Callable[[], Made]) -> Made:
-        if key not in self._made:
-            self._made[key] = make()
-        made: Made = self._made[key]
-        return made
-
-    def ask(
-        self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
-    ) -> list[Record]:
-        # Values of different types may be equal: 1 and 1.0 do not ask for the same text.
-        asked = question, order, limit, tuple((k, type(v), v) for k, v in sorted(where.items()))
-        if asked in self._kept:
-            return list(self._kept[asked])
-        rows = super().ask(question, order=order, limit=limit, **where)
-        if len(rows) <= self._ROWS and len(self._kept) < self._ANSWERS:
-            self._kept[asked] = list(rows)
-        return rows
-
-
-@contextmanager
-def _summed(question: str, where: dict[str, object]) -> Iterator[None]:
-    """SQLite refuses a sum beyond 64 bits; in a capture, such times are damage."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if "integer overflow" not in str(error):
-            raise
-        of = ", ".join(f"{name} {value}" for name, value in where.items()) or "all runs"
-        raise BadInput(f"question {question}", f"a sum of {of} does not fit in 64 bits") from error
 
 
 def page_modules() -> list[Any]:
@@ -287,40 +111,98 @@ def _counts(store: Store) -> dict[str, int]:
     return {table: store.one(f"SELECT count(*) FROM {table}") for table in _NOTES}
 
 
-def write_pages(store: Store, project: Path, progress: Progress | None = None) -> Built:
-    """Write every page and its chart data under ``site_src/``; files that did not change are left alone."""
+class _Writer:
+    """Writes pages and what they leave under ``source``. ``tell`` hears of each file before it is written."""
+
+    def __init__(
+        self, store: Store, source: Path, tell: Callable[[str], None], progress: Progress | None
+    ) -> None:
+        self.desk = SnapshotDesk(store, self._leave)
+        self._pages = self._changed = 0
+        self._source, self._tell, self._progress = source, tell, progress
+        self.withdrawn = self.desk.ask("retraction_list", order="retraction")
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Pages, charts and changed files."""
+        return self._pages, self.desk.charts, self._changed
+
+    def write(self, modules: Iterable[Any]) -> None:
+        for page in (page for module in modules for page in module.write(self.desk)):
+            if self._progress is not None:
+                self._progress(page.path)
+            _check(page)
+            text = _held.with_stamps(page, self.withdrawn) if page.ending == ".md" else page.text
+            self._leave(f"{page.path}{page.ending}", text.rstrip() + "\n")
+            self._pages += page.ending == ".md"
+
+    def _leave(self, name: str, content: str) -> None:
+        self._tell(name)
+        self._changed += _write(self._source / name, content)
+
+
+def _write_beside(
+    store: Store, tell: Callable[[str, str], None], source: Path, modules: list[str]
+) -> tuple[int, int, int]:
+    """Pages of these modules, as a second process writes them; their counts."""
+    writer = _Writer(store, source, lambda name: tell("file", name), lambda page: tell("page", page))
+    writer.write(map(importlib.import_module, modules))
+    return writer.counts
+
+
+#: The tables whose rows make pages take long, and from how many rows on a second process is worth its start.
+_LONG, _MANY = ("level2_host", "level3_device", "level4_edge"), 200_000
+
+
+def _large(store: Store) -> bool:
+    several = len(os.sched_getaffinity(0)) > 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() != 1
+    return several and sum(store.one(f"SELECT max(id) FROM {table}") or 0 for table in _LONG) > _MANY
+
+
+def write_pages(
+    store: Store, project: Path, progress: Progress | None = None, *, beside: bool | None = None
+) -> Built:
+    """Write every page and its chart data under ``site_src/``; files that did not change are left alone.
+
+    All pages are of one state of the store, even while a capture is being ingested. ``beside``: whether a second process
+    writes those that need nothing of others (``BESIDE`` in their module), by default where the store is large.
+    """
     source = project / SOURCE
     built = Built()
+    beside = _large(store) if beside is None else beside
+    modules = page_modules()
+    apart = [m.__name__ for m in modules if getattr(m, "BESIDE", False)]
 
-    def leave(name: str, content: str) -> None:
+    def hear(kind: str, name: str) -> None:
+        if kind == "file":
+            built.written.add(name)
+        elif progress is not None:
+            progress(name)
+
+    second = Beside(store, _write_beside, source, apart, hear=hear) if beside else None
+
+    def tell(name: str) -> None:
         built.written.add(name)
-        built.changed += _write(source / name, content)
+        if second is not None:
+            second.listen()
 
-    desk = _SnapshotDesk(store, leave)
-    # One snapshot for all pages, even while a capture is being ingested.
-    store.connection.execute("BEGIN")
     try:
-        withdrawn = desk.ask("retraction_list", order="retraction")
-        for last, modules in groupby(page_modules(), key=_after_all_charts):
-            if last:
-                _held.hold_charts(desk)
-            for page in (page for module in modules for page in module.write(desk)):
-                if progress is not None:
-                    progress(page.path)
-                _check(page)
-                text = _held.with_stamps(page, withdrawn) if page.ending == ".md" else page.text
-                leave(f"{page.path}{page.ending}", text.rstrip() + "\n")
-                built.pages += page.ending == ".md"
+        with second or store.reading():
+            writer = _Writer(store, source, tell, progress)
+            mine = [m for m in modules if second is None or m.__name__ not in apart]
+            for last, some in groupby(mine, key=_after_all_charts):
+                if last:
+                    _held.hold_charts(writer.desk)
+                writer.write(some)
+            counts = [writer.counts, *([second.result()] if second is not None else [])]
     except BaseException:
         # The next build takes away what this one has left.
         _note(source, _noted(source) | built.written)
         raise
-    finally:
-        store.connection.execute("ROLLBACK")
-    built.charts = desk.charts
+    built.pages, built.charts, built.changed = map(sum, zip(*counts, strict=True))
     _bundle(source)
     _take_away(source, built.written)
-    _held.hold_quotes(source, withdrawn)
+    _held.hold_quotes(source, writer.withdrawn)
     return built
 
 
@@ -384,9 +266,11 @@ def _write(path: Path, content: str) -> int:
     try:
         half.write_bytes(data)
         half.replace(path)
-    except OSError as error:
+    except BaseException as error:
         half.unlink(missing_ok=True)
-        raise BadInput(path, f"cannot be written: {error.strerror}") from error
+        if isinstance(error, OSError):
+            raise BadInput(path, f"cannot be written: {error.strerror}") from error
+        raise
     return 1
 
 

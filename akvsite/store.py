@@ -28,8 +28,6 @@ BUSY_SECONDS = 30.0
 #: Rows of a query that are in memory as tuples at once, where its columns are wanted.
 _PIECE = 50_000
 
-_SQLITE_MAGIC = b"SQLite format 3\x00"
-
 
 def _migrations() -> sqlite_utils.Migrations:
     migrations = sqlite_utils.Migrations("akvsite")
@@ -67,7 +65,7 @@ class Store:
 
         Raises ``BadInput`` where the path holds something that is not a store of this project; it is not touched.
         """
-        _refuse_foreign_file(path)
+        _refuse_no_file(path)
         if path.is_file() and path.stat().st_size:
             # Looked at first: even the journal mode would change a file that is somebody else's.
             with cls._look(path, "ro", "rw") as found:
@@ -91,7 +89,7 @@ class Store:
     @classmethod
     def read(cls, path: Path) -> Store:
         """Open for reading only. Raises ``BadInput`` where there is no store."""
-        _refuse_foreign_file(path)
+        _refuse_no_file(path)
         if not path.is_file():
             raise BadInput(path, "no such store; make one with `akvsite ingest PATH`")
         store = cls._look(path, "ro")
@@ -126,6 +124,11 @@ class Store:
                 if connection is not None:
                     connection.close()
                 fault = error
+                if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                    raise BadInput(
+                        path,
+                        "cannot be read as a store: it is not a SQLite file, or damaged; it is left as it is",
+                    ) from error
                 if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                     break
         raise BadInput(path, f"cannot be read as a store: {fault}") from fault
@@ -173,6 +176,35 @@ class Store:
                 self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
+
+    @contextmanager
+    def unchanging(self) -> Iterator[None]:
+        """Nobody writes to the store meanwhile, in this process or another."""
+        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+        finally:
+            connection.close()
+
+    def begin_reading(self) -> None:
+        """From now on, until ``end_reading``, the store is as it is now, whoever writes to it."""
+        self.connection.execute("BEGIN")
+        # It begins with the first row that is read, and not before.
+        self.one("SELECT count(*) FROM sqlite_master")
+
+    def end_reading(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the store for all that is read, even while a capture is being ingested."""
+        self.begin_reading()
+        try:
+            yield
+        finally:
+            self.end_reading()
 
     def allow_reading_only(self) -> None:
         """From now on a statement may read this store and nothing else: no other file, no setting, no writing."""
@@ -316,16 +348,14 @@ def _journal(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
-def _refuse_foreign_file(path: Path) -> None:
+def _refuse_no_file(path: Path) -> None:
+    # What is in a file SQLite alone may look at: whoever else closes a file of a store that this process has open takes
+    # SQLite's locks away (https://sqlite.org/howtocorrupt.html, 2.2).
     if path.is_dir():
         raise BadInput(path, "is a folder, not a store")
-    if path.is_file() and path.stat().st_size:
-        with path.open("rb") as file:
-            if file.read(16) != _SQLITE_MAGIC:
-                raise BadInput(path, "exists and is not a SQLite file; it is left as it is")
-    elif path.exists() and not path.is_file():
+    if path.exists() and not path.is_file():
         raise BadInput(path, "is not a file")
-    elif not path.parent.is_dir():
+    if not path.parent.is_dir():
         raise BadInput(path, "the folder for the store does not exist")
 
 

@@ -18,6 +18,9 @@ _ABOUT = (
     "associated with nothing is listed apart. That one was there for the sake of the other is not said anywhere on this page."
 )
 
+#: Its pages may be written in a second process: no other page needs what they leave.
+BESIDE = True
+
 
 def write(desk: Desk) -> Iterator[Page]:
     listed = desk.ask("run_list", order="name")
@@ -67,8 +70,7 @@ def _seen(desk: Desk, run: Record, of: str) -> Cell:
 
 def _longest(run: Run) -> int | None:
     """The place, in the listing of steps, of the longest step in which a call began; None where none has an end."""
-    calls = run.desk.columns("step_call", run_id=run.id, only=("step_id",))
-    having = {int(step) for step in calls["step_id"].tolist() if step is not None and step == step}
+    having = set(run.desk.columns("step_called", run_id=run.id, only=("step_id",))["step_id"].tolist())
     steps = run.desk.columns(
         "row_step", run_id=run.id, order=BY_NAME["steps"].order, only=("step_id", "duration_ns", "warm_up")
     )

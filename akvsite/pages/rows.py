@@ -12,6 +12,9 @@ from akvsite.pages._reader import reader
 from akvsite.pages._run import ADDS, Run, load
 from akvsite.pages._stamps import stamps
 
+#: Its pages may be written in a second process: no other page needs what they leave.
+BESIDE = True
+
 
 def write(desk: Desk) -> Iterator[Page]:
     for listed in desk.ask("run_list", order="name"):

@@ -21,6 +21,10 @@ _COLUMNS = (
 )  # fmt: skip
 
 
+#: Its pages may be written in a second process: no other page needs what they leave.
+BESIDE = True
+
+
 def write(desk: Desk) -> Iterator[Page]:
     runs = [r for r in desk.ask("run_list", order="name") if r["steps"]]
     yield Page("steps", _list(desk, runs))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bundles import read_in, steps, write_capture
 
-from akvsite.site import _SnapshotDesk
+from akvsite.desk import SnapshotDesk
 from akvsite.store import Store
 
 
@@ -17,7 +17,7 @@ def test_an_answer_is_kept_for_the_same_question_alone(tmp_path: Path) -> None:
     with Store.open(tmp_path / "akvsite.db") as store:
         said: list[str] = []
         store.connection.set_trace_callback(lambda sql: said.append(sql) if "FROM run_list" in sql else None)
-        desk = _SnapshotDesk(store, lambda *_: None)
+        desk = SnapshotDesk(store, lambda *_: None)
         first = desk.ask("run_list", order="name")
         first.clear()
         assert [row["name"] for row in desk.ask("run_list", order="name")] == ["a", "b"]

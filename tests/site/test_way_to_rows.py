@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from akvsite.desk import PAGES_OF_A_RUN
 from akvsite.pages._listed import BY_NAME, between, named, part, rows_link
-from akvsite.site import PAGES_OF_A_RUN
 
 #: Pages of no run, though some have tables with numbers: of the suite itself, of hosts, and of what people wrote.
 OF_NO_RUN = re.compile(
