@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -318,6 +319,24 @@ def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if durations.dtype == np.int64:
         return np.ones(len(durations), dtype=bool)
     return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
+
+
+def process_names(desk: Desk, run_id: int, among: Collection[int]) -> dict[int, str]:
+    """What each of these processes of a run is called: its rank, else its pid; with its file where several of them are
+    called the same."""
+    rows = [
+        r for r in desk.ask("process_list", run_id=run_id, order="process_id") if r["process_id"] in among
+    ]
+    names = {
+        row["process_id"]: f"rank {row['rank']}" if row["rank"] is not None else f"pid {row['pid']}"
+        for row in rows
+    }
+    several = Counter(names.values())
+    return {
+        row["process_id"]: f"{row['path']}, {name}" if several[name] > 1 else name
+        for row in rows
+        for name in (names[row["process_id"]],)
+    }
 
 
 def _process_labels(desk: Desk, run_id: int, keys: Sequence[tuple[int, str, str]]) -> dict[int, str]:

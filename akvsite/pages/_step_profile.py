@@ -1,4 +1,4 @@
-"""Where the time of a run's steps went: on the host by region and by layer window, on the device by queue."""
+"""Where the time of a run's steps went on the host, by region and by layer window, and which steps were the longest."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.estimate import Estimate, unknown, written
-from akvsite.pages import Record
-from akvsite.pages._html import Cell, captured, counted, estimated, link, linked, number_of, table, text
-from akvsite.pages._listed import BY_NAME, named, rows_link
+from akvsite.pages._html import Cell, captured, counted, estimated, linked, number_of, table, text
+from akvsite.pages._listed import BY_NAME
 from akvsite.pages._reader import absent
 from akvsite.pages._run import Run, finished, step_groups
 from akvsite.pages._step_sums import Columns, Steps, by_name, per_step
 
-#: Regions, layers and queues that a table names; what is beyond is one line, or said to be left out.
-NAMED, LAYERS, QUEUES = 16, 64, 40
+#: Regions and layers that a table names; what is beyond is one line, or said to be left out.
+NAMED, LAYERS = 16, 64
 #: Characters of a name that a table shows: all of it is in its tooltip, and in the rows.
 LONG = 96
-#: The longest gaps of a run that are listed.
-GAPS = 10
 
 
 def groups(run: Run) -> list[Steps]:
@@ -45,7 +42,7 @@ def places(run: Run) -> Places:
     return {step: (place, str(name), str(source)) for place, (step, name, source) in enumerate(rows)}
 
 
-def _name(name: object) -> Cell:
+def name_cell(name: object) -> Cell:
     """A name in a table; beyond LONG characters its middle is left out."""
     return captured(name, LONG) if len(str(name)) > LONG else Cell(text(name), str(name))
 
@@ -90,25 +87,25 @@ def _budget(
     ]
     return table(
         ["part", "mean a step", "share of the step", "steps that have it"],
-        [[_name(name) if name in sums else name, *cells] for name, *cells in lines],
+        [[name_cell(name) if name in sums else name, *cells] for name, *cells in lines],
         caption=f"{group.label}: {number_of(len(group.ids), 'step')} after the cut; {run.use}",
     )
 
 
 def _part(run: Run, name: str, sums: np.ndarray, durations: np.ndarray) -> list[Any]:
     if sums is durations:
-        return [name, estimated(_mean(run, sums, "ns")), "", counted(len(sums))]
+        return [name, estimated(mean_of(run, sums, "ns")), "", counted(len(sums))]
     long = durations > 0
     shares = 100 * sums[long] / durations[long]
     return [
         name,
-        estimated(_mean(run, sums, "ns")),
-        estimated(_mean(run, shares, "%")),
+        estimated(mean_of(run, sums, "ns")),
+        estimated(mean_of(run, shares, "%")),
         counted(int(np.count_nonzero(sums))),
     ]
 
 
-def _mean(run: Run, values: np.ndarray, unit: str) -> Estimate:
+def mean_of(run: Run, values: np.ndarray, unit: str) -> Estimate:
     return run.marked(estimators.mean(values, unit=unit) if len(values) else unknown("no step has it", unit))
 
 
@@ -153,7 +150,7 @@ def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
         rest = window - per_step(steps, part_of[of_layer], inside["ns"][of_layer])
         shown = (window, *parts, *((rest,) if named else ()))
         # A region that lies in no such window took no time there: that is known, and no number.
-        cells = [estimated(_mean(run, each, "ns")) if each.any() else Cell("none", 0) for each in shown]
+        cells = [estimated(mean_of(run, each, "ns")) if each.any() else Cell("none", 0) for each in shown]
         lines.append([layer, *cells, counted(len(steps))])
     left = f"; {len(found) - LAYERS} further layers are in the rows" if len(found) > LAYERS else ""
     return table(
@@ -163,140 +160,13 @@ def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
     )
 
 
-def queues(run: Run, steps: list[Steps], at: Places) -> str:
-    """What ran on each device queue in the mean step, and the longest gaps of the run."""
-    if not run.listed["intervals"]:
-        return absent(run, "What ran on a device queue in a step", "device")
-    columns = run.desk.columns("step_queue", run_id=run.id, order="process_id,device,queue,kind,step_id")
-    if not len(columns["kind"]):
-        return "\nOnly stretches between timing events are on record: work and waiting lie in them alike, and what ran is unknown.\n"
-    known = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
-    nowhere = int(columns["intervals"][~known].sum())
-    of = np.where(known, columns["step_id"], -1).astype(np.int64)
-    made = "".join(_by_queue(run, group, columns, of) for group in steps)
-    words = f"Records of the steps that have some on record ({run.seen()}): what was not seen is in no number here. Times are by the device's own clock."
-    lost = (
-        f" {number_of(nowhere, 'device record belongs', 'device records belong')} to no step: the call is not known, or began outside every step."
-        if nowhere
-        else ""
-    )
-    cut = ""
-    if not known.any():
-        cut = " There are no others: there is no mean." + (
-            ""
-            if run.listed["calls"]
-            else " Level edge has the calls by which records are known to be of a step."
-        )
-    elif not made:
-        cut = " All the others belong to steps that are cut as warm-up, or have no end: there is no mean."
-    return f"\n{text(words + lost + cut)}\n{made}{_gaps(run, at)}"
-
-
-def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
-    here = np.isin(of, group.ids)
-    if not here.any():
-        return ""
-    having = np.unique(of[here])
-    own = own_clock(columns)
-    keys = list(
-        dict.fromkeys(
-            zip(
-                *(columns[c][here].tolist() for c in ("process_id", "device", "queue", "kind")),
-                own[here].tolist(),
-                strict=True,
-            )
-        )
-    )
-    lines = []
-    for process, device, queue, kind, clock in keys[:QUEUES]:
-        at = here & (columns["process_id"] == process) & (columns["device"] == device)
-        at &= (columns["queue"] == queue) & (columns["kind"] == kind)
-        at &= own == clock
-        records, ns = (
-            per_step(having, of[at], _whole(columns[name][at])) for name in ("intervals", "sum_ns")
-        )
-        lines.append(
-            [
-                _name(f"{device}{' (its own clock)' if clock else ''}"),
-                Cell(
-                    linked(_name(queue).html, named(run.name, "intervals", "../", "queue", str(queue))),
-                    str(queue),
-                ),
-                kind,
-                counted(int(records.sum())),
-                estimated(_mean(run, records, "records")),
-                estimated(_mean(run, ns, "ns")),
-            ]
-        )
-    left = f"; {len(keys) - QUEUES} further queues are in the rows" if len(keys) > QUEUES else ""
-    return table(
-        ["device", "queue", "kind", "records", "mean records a step", "mean sum of durations a step"],
-        lines,
-        caption=f"{group.label}: device records of {number_of(len(having), 'step')} of {len(group.ids):,}{left}; {run.use}",
-    )
-
-
-def _whole(values: np.ndarray) -> np.ndarray:
-    """Sums as int64; a record without an end adds nothing to a sum."""
-    return np.array([0 if v is None or v != v else int(v) for v in values.tolist()], dtype=np.int64)
-
-
-def _gaps(run: Run, at: Places) -> str:
-    if not run.full_sight:
-        return f"\nWhere no record lies on a queue is not known to be idle, and no gap is told: {text(run.blind)}.\n"
-    found = run.desk.ask("row_gap", run_id=run.id, order="-duration_ns,interval_id", limit=GAPS)
-    told = [gap for gap in found if gap["duration_ns"] > run.least_gap_ns]
-    lines = [
-        [
-            Cell(link(written(ns, "ns"), rows_link(run.name, "gaps", "../", duration_ns=ns)), ns),
-            alone,
-            _name(gap["queue"]),
-            _name(gap["device"]),
-            _told(at[gap["step_id"]]) if gap["step_id"] in at else "no step",
-        ]
-        for gap, alone in zip(told, _of_all_queues(run, told), strict=True)
-        for ns in (gap["duration_ns"],)
-    ]
-    whole = f'Stretches without a record on the whole device: <a href="../runs/{text(run.name)}.html#gaps">the gaps of the run</a>.'
-    words = (
-        f"Each is a gap of one queue. None of {written(run.least_gap_ns, 'ns')} or less ({run.ticks}). Both ends are of one device clock. What the host did meanwhile is "
-        "listed with the step, once it is chosen at the top of this page: what happened at that time, which does not say why."
-    )
-    return (
-        table(
-            ["gap", "of it, no record on any queue of the device", "queue", "device", "ends at a record of"],
-            lines,
-            caption=f"The longest gaps between records of one queue, at most {GAPS}, as recorded",
-        )
-        + f"\n{text(words)} {whole}\n"
-    )
-
-
-def _of_all_queues(run: Run, gaps: list[Record]) -> list[Cell]:
-    """For how long in each gap of a queue no record lay on its device at all: in the rest another queue was at work."""
-    if not gaps:
-        return []
-    columns = run.desk.columns("device_gap", run_id=run.id, order="process_id,device,from_ns")
-    own = own_clock(columns)
-    cells = []
-    for gap in gaps:
-        at = (columns["process_id"] == gap["process_id"]) & (columns["device"] == gap["device"])
-        at &= own == (gap["clock"] == "device")
-        first = gap["own_start_ns"] if gap["clock"] == "device" else gap["start_ns"]
-        last = first + gap["duration_ns"]
-        starts, ends = (np.clip(columns[c][at].astype(np.int64), first, last) for c in ("from_ns", "to_ns"))
-        ns = int((ends - starts).sum())
-        cells.append(Cell(text(written(ns, "ns")) if ns else "none", ns))
-    return cells
-
-
 def step_link(step: tuple[int, str, str]) -> Cell:
     """A link that chooses a step on its page."""
     place, name, _ = step
-    return Cell(linked(_name(name).html, f"#step={place}"), name)
+    return Cell(linked(name_cell(name).html, f"#step={place}"), name)
 
 
-def _told(step: tuple[int, str, str]) -> Cell:
+def step_told(step: tuple[int, str, str]) -> Cell:
     """The link, and which step it is where sources number theirs apart."""
     place, name, source = step
     return Cell(f"{step_link(step).html} ({text(f'{source}, row {place}')})", name)

@@ -207,6 +207,13 @@ def test_records_that_no_call_is_known_for_are_not_missing(tmp_path: Path) -> No
     )["steps/lone"]
     seen = words.of_page(page)
     assert "3 device records belong to no step" in seen and "There are no others: there is no mean." in seen
+    # Of device 0 two queues overlap: 200 and 300 ns cover 400; nothing of it is in any step.
+    told = lines(page, "Device records that are in no step, counted: in no mean below")
+    assert [line[-4:] for line in told] == [
+        ["kernel", "2", "400.0 ns", "500.0 ns"],
+        ["kernel", "1", "900.0 ns", "900.0 ns"],
+    ]
+    assert "step_id=%21" in page and "device=1&amp;kind=kernel" in page
     assert seen.count("Level edge has the calls") == 2 and "All the others" not in seen
     assert "Device records are there, but by no call of a step are they known to be of it." in by_trace(page)
 

@@ -13,7 +13,7 @@ from akvsite.estimate import written
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, linked, table, text
 from akvsite.pages._listed import named, rows_link
-from akvsite.pages._run import Run, counter_of, grouped
+from akvsite.pages._run import Run, counter_of, grouped, process_names
 
 TITLE = "Device"
 
@@ -72,15 +72,9 @@ def _clock(row: Record) -> str:
     return " (its own clock)" if row["clock"] else ""
 
 
-def _processes(run: Run) -> dict[int, str]:
-    rows = run.desk.ask("process_list", run_id=run.id, order="process_id")
-    return {
-        r["process_id"]: f"rank {r['rank']}" if r["rank"] is not None else f"pid {r['pid']}" for r in rows
-    }
-
-
 def _time(run: Run, lanes: list[Record]) -> str:
-    processes = _processes(run)
+    queues = run.desk.ask("device_queues", run_id=run.id, order="process_id,device,queue,kind")
+    processes = process_names(run.desk, run.id, {row["process_id"] for row in (*lanes, *queues)})
     rows = []
     for (process, device, clock), by_lane in _by_device(lanes).items():
         whole = by_lane["all"]
@@ -95,7 +89,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
             )
         rows.append(
             [
-                f"{processes.get(process, process)} · device {device}{clock}",
+                f"{processes[process]} · device {device}{clock}",
                 _total(span), _total(whole["union_ns"]), _covered(run, kernel, "kernel"), _covered(run, copy, "copy"),
                 _total(shared) if shared is not None else Cell("unknown" if not (kernel or copy) else "one kind only"),
                 Cell(text(f"{written(whole['sum_ns'], 'ns')} (a sum over queues)"), whole["sum_ns"]),
@@ -106,9 +100,8 @@ def _time(run: Run, lanes: list[Record]) -> str:
         "Times covered by device records, counted from the records: the union counts each moment once, whatever the number of queues. "
         "That copies and other records share time was seen in an instrumented capture: it stays open until a control with capture off."
     )
-    queues = run.desk.ask("device_queues", run_id=run.id, order="process_id,device,queue,kind")
     queue_rows = [
-        [processes.get(q["process_id"], str(q["process_id"])), q["device"] + _clock(q), q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
+        [processes[q["process_id"]], q["device"] + _clock(q), q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
          _bytes(q)]
         for q in queues[:200]
     ]  # fmt: skip
