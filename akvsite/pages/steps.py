@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from akvsite.pages import Desk, Page, Record, _overlap_said, _step_batches, _step_faults, _step_profile
+from akvsite.pages import (
+    Desk,
+    Page,
+    Record,
+    _overlap_said,
+    _step_batches,
+    _step_faults,
+    _step_profile,
+    _step_queues,
+)
 from akvsite.pages._html import counted, items, number_of, table, text
 from akvsite.pages._listed import closer
 from akvsite.pages._reader import absent, reader
@@ -19,7 +28,6 @@ UNASKED = "Nothing was chosen: this is the longest step after the cut."
 _COLUMNS = (
     ("steps", "steps"), ("runner phases", "phases"), ("host rows", "host_rows"), ("device records", "intervals"), ("runtime calls", "calls"),
 )  # fmt: skip
-
 
 #: Its pages may be written in a second process: no other page needs what they leave.
 BESIDE = True
@@ -62,7 +70,7 @@ def _page(run: Run) -> str:
         "\n## Layer windows\n",
         _step_profile.layers(run, steps),
         "\n## Device queues\n",
-        _step_profile.queues(run, steps, at),
+        _step_queues.queues(run, steps, at),
         f"\n## {_overlap_said.TITLE}\n",
         _overlap_said.write(run, steps),
     ]
