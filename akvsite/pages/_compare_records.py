@@ -5,7 +5,7 @@ That a name is not there is a fact only where all records are seen (``sight.sql`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,17 @@ from akvsite.estimate import Estimate, counted, unknown
 from akvsite.pages._compare_form import Key, Measured
 from akvsite.pages._compare_steps import Subject, lacking, of_steps
 from akvsite.pages._run import finished, seen_of
-from akvsite.pages._step_sums import grouped_places, per_step, with_most
+from akvsite.pages._step_sums import with_most
 
 _TOOLS = {
     "vendor": "by the vendor's tracer",
     "shim": "by our recorder",
     "no call": "of no call that is known",
 }
+
+
+#: Sums of names in steps that are held at once.
+_SUMS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,6 @@ class Rows:
         #: For each row, which of ``named`` it is, (n,).
         self.which = np.array([place[of] for of in named], dtype=np.int64)
         self.tools = {of.tool for of in named}
-
-    def of_each(self) -> Iterator[tuple[Named, np.ndarray[Any, Any]]]:
-        """Each name, with the places of its rows."""
-        for at, places in grouped_places(self.which):
-            yield self.named[at], places
 
     def share(self) -> tuple[int, int]:
         """How many of all lie in those steps."""
@@ -135,27 +134,24 @@ def _measured(
     of_what = "a step" if a_step else "in the whole run"
     how_many, how_long = f"{unit} {of_what}", f"{time} {of_what}"
     own = np.isin(rows.step_ids, rows.steps.ids) if a_step else np.ones(len(rows.counts), dtype=bool)
-
-    def number(values: np.ndarray[Any, Any], step_ids: np.ndarray[Any, Any], in_unit: str) -> Estimate:
-        if not a_step:
-            whole = int(values.sum())
-            return _sum(whole, len(values)) if in_unit == "ns" else counted(whole, in_unit)
-        return estimators.mean(per_step(rows.steps.ids, step_ids, values), unit=in_unit)
-
+    made = _a_step if a_step else _whole
+    per_name = zip(
+        rows.named,
+        _sums_of(rows.which[own], np.ones(int(own.sum()), np.int64), len(rows.named)).tolist(),
+        _sums_of(rows.which[own], rows.unended[own], len(rows.named)).tolist(),
+        made(rows, rows.counts, own, unit),
+        made(rows, rows.ns, own, "ns"),
+        strict=True,
+    )
     numbers: dict[Key, Estimate] = {}
-    for named, every in rows.of_each():
-        label, at = named.label(with_tool), every[own[every]]
-        if not len(at):
+    for named, here, unended, many, long in per_name:
+        label = named.label(with_tool)
+        if not here:
             # The run has it, outside these steps.
-            numbers |= {(label, how_many): counted(0, unit), (label, how_long): counted(0, "ns")}
-            continue
-        numbers[label, how_many] = number(rows.counts[at], rows.step_ids[at], unit)
-        unended = int(rows.unended[at].sum())
-        numbers[label, how_long] = (
-            unknown(f"{unended:,} of its {unit} have no end", "ns")
-            if unended
-            else number(rows.ns[at], rows.step_ids[at], "ns")
-        )
+            many, long = counted(0, unit), counted(0, "ns")
+        elif unended:
+            long = unknown(f"{unended:,} of its {unit} have no end", "ns")
+        numbers |= {(label, how_many): many, (label, how_long): long}
 
     def none(key: Key) -> Estimate:
         name, _, tool = key[0].rpartition(" · ") if with_tool else (key[0], "", "")
@@ -175,6 +171,39 @@ def _measured(
     }
     kind = rows.steps.kind if a_step else ""
     return Measured(numbers, none, blind=blind, of=of, steps=kind, chosen=chosen)
+
+
+def _sums_of(which: np.ndarray[Any, Any], values: np.ndarray[Any, Any], names: int) -> np.ndarray[Any, Any]:
+    """Sums of ``values`` (n,) by name, int64 (names,): a float would lose some of them."""
+    sums = np.zeros(names, np.int64)
+    np.add.at(sums, which, values)
+    return sums
+
+
+def _whole(rows: Rows, values: np.ndarray[Any, Any], own: np.ndarray[Any, Any], unit: str) -> list[Estimate]:
+    """Of each name what is on record in the whole run."""
+    sums = _sums_of(rows.which[own], values[own], len(rows.named)).tolist()
+    counts = np.bincount(rows.which[own], minlength=len(rows.named)).tolist()
+    return [_sum(ns, n) if unit == "ns" else counted(ns, unit) for ns, n in zip(sums, counts, strict=True)]
+
+
+def _a_step(rows: Rows, values: np.ndarray[Any, Any], own: np.ndarray[Any, Any], unit: str) -> list[Estimate]:
+    """Of each name the mean over steps of its sums inside them; many names at once, since each is a series of all steps."""
+    order = np.argsort(rows.steps.ids)
+    step = order[np.searchsorted(rows.steps.ids[order], rows.step_ids[own])]
+    which, values = rows.which[own], values[own]
+    by_name = np.argsort(which, kind="stable")
+    which, step, values = which[by_name], step[by_name], values[by_name]
+    steps, names = len(order), len(rows.named)
+    at_once = max(1, _SUMS // steps)
+    made: list[Estimate] = []
+    for first in range(0, names, at_once):
+        last = min(first + at_once, names)
+        low, high = np.searchsorted(which, [first, last])
+        sums = np.zeros((last - first, steps), np.int64)
+        np.add.at(sums, (which[low:high] - first, step[low:high]), values[low:high])
+        made += estimators.mean_rows(sums, unit=unit)
+    return made
 
 
 def _sum(ns: int, n: int) -> Estimate:
