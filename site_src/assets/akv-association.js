@@ -5,13 +5,8 @@
 
   var MORE = 12; // files of rows that are read at once to look for what is associated
 
-  function element() {
-    return window.akvChoice.element.apply(null, arguments);
-  }
-
-  function counted(number, what) {
-    return number.toLocaleString("en") + " " + what + (number === 1 ? "" : "s");
-  }
+  var element = window.akvChoice.element;
+  var counted = window.akvChoice.counted;
 
   /* Only the choice itself: what was chosen before goes. */
   function choice(of) {

@@ -47,11 +47,12 @@
     Object.keys(own.parts).forEach(function (name) {
       own.place.append(own.parts[name]);
     });
-    own.buttons = parts.steps(own.parts.steps, own.goes());
+    own.goes = window.akvBrowseGoes(own, COUNT);
+    own.buttons = parts.steps(own.parts.steps, own.goes);
     choice.listen(own.place, function () {
       own.show();
     });
-    parts.listen(own.place, own.goes());
+    parts.listen(own.place, own.goes);
     return own.show();
   };
 
@@ -290,7 +291,7 @@
           more: window.akvRowsTable.leads(own.about, own.listedNow, found, own.listing.rows).concat(same),
         });
         made.append(
-          button("close", own.goes().close)
+          button("close", own.goes.close)
         );
         own.parts.detail.append(made);
         if (own.picked !== undefined && own.picked !== row) made.focus();
@@ -316,61 +317,5 @@
       own.parts[name].textContent = "";
     });
     own.buttons({ before: false, after: false, rows: false });
-  };
-
-  /* What buttons and keys do. */
-  Browse.prototype.goes = function () {
-    var own = this;
-    var to = function (options) {
-      if (!own.listing) return;
-      var turn = ++own.turn;
-      own.search(turn, Object.assign({ count: COUNT, back: true }, options))
-        .then(function (found) {
-          if (found && found.stopped) own.say("Stopped. The rows shown are as they were.");
-          else if (found && found.rows.length) choice.write({ from: found.rows[0].place || null, row: null });
-          else if (found) own.say("No row before these has this.");
-        })
-        .catch(function (error) {
-          own.failed(error);
-        });
-    };
-    return {
-      first: function () {
-        choice.write({ from: null, row: null });
-      },
-      before: function () {
-        if (own.rows.length) to({ from: own.rows[0].place });
-      },
-      after: function () {
-        if (own.next !== null && own.next !== undefined) choice.write({ from: own.next, row: null });
-      },
-      last: function () {
-        to({});
-      },
-      row: function (place) {
-        choice.write({ row: place, from: null });
-      },
-      move: function (by) {
-        var body = own.parts.table.querySelector("tbody");
-        if (body) window.akvRowsTable.move(body, by);
-      },
-      close: function () {
-        if (own.picked === null || own.picked === undefined) return;
-        own.back = own.picked;
-        choice.write({ row: null, from: own.from });
-      },
-      filter: function () {
-        var field = own.parts.ask.querySelector("input, select");
-        if (field) field.focus();
-      },
-      help: function () {
-        own.parts.keys.open = !own.parts.keys.open;
-      },
-      save: function () {
-        if (!own.rows.length) return;
-        var text = window.akvRowsTable.csv(own.listing, own.rows, own.about);
-        parts.save(text, own.about.run + "-" + own.listedNow.name + "-" + own.rows[0].place + ".csv");
-      },
-    };
   };
 })();

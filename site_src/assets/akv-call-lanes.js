@@ -16,9 +16,7 @@
     return KINDS.indexOf(kind) < 0 ? "other" : kind;
   }
 
-  function element() {
-    return window.akvChoice.element.apply(null, arguments);
-  }
+  var element = window.akvChoice.element;
 
   function Lanes() {
     this.order = [[], [], [], []];

@@ -9,13 +9,8 @@
   var LONE = 8; // calls with no record that are listed by themselves
   var RECORDS = 400; // device records in the table
 
-  function element() {
-    return window.akvChoice.element.apply(null, arguments);
-  }
-
-  function time(ns) {
-    return window.akvChoice.time(ns);
-  }
+  var element = window.akvChoice.element;
+  var time = window.akvChoice.time;
 
   function hash(of) {
     return "#" + new URLSearchParams(of).toString();

@@ -36,6 +36,13 @@
     return "#" + kept.toString();
   }
 
+  /* What an address says of a column that must have exactly this value, in the signs of akv-filter.js; as _listed.py has it. */
+  function exactly(value) {
+    if (value === null) return "!";
+    var text = String(value);
+    return /^(?:[=~!]|(-?\d+)?\.\.(-?\d+)?$|$)/.test(text) ? "=" + text : text;
+  }
+
   /* Who wants to hear of a new choice; an element that is no longer on the page is let go. */
   var heard = [];
   var told = location.hash;
@@ -70,6 +77,7 @@
   window.addEventListener("hashchange", tell);
   window.addEventListener("popstate", tell);
 
+  // Of time, in nanoseconds.
   var UNITS = [
     [1e9, "s"],
     [1e6, "ms"],
@@ -90,6 +98,10 @@
   /* How far an end may be off, as text. */
   function bound(ns) {
     return ns === null || ns === undefined ? "bound unknown" : ns === 0 ? "as read" : "±" + time(ns);
+  }
+
+  function counted(number, word) {
+    return number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
   }
 
   /* A name as it can be read: of a long one its two ends, since all of it is in its row; told where it is empty or unknown. */
@@ -115,5 +127,18 @@
     return made;
   }
 
-  window.akvChoice = { read: read, write: write, go: go, address: address, listen: listen, time: time, bound: bound, short: short, element: element };
+  window.akvChoice = {
+    read: read,
+    write: write,
+    go: go,
+    address: address,
+    exactly: exactly,
+    listen: listen,
+    units: UNITS,
+    time: time,
+    bound: bound,
+    counted: counted,
+    short: short,
+    element: element,
+  };
 })();

@@ -11,6 +11,7 @@
   var MOST = 300; // values in a list of a control; of more, a part of the text is asked for
   var RANGE = /^(-?\d+)?\.\.(-?\d+)?$/;
   var element = window.akvChoice.element;
+  var exactly = window.akvChoice.exactly;
 
   /* The two ends that a text names, as texts; null where it names none. */
   function ends(text) {
@@ -31,13 +32,6 @@
     }
     var value = text[0] === "=" ? text.slice(1) : text;
     return listing.ranges[name] && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  }
-
-  /* The text that asks for exactly this value. */
-  function exactly(value) {
-    if (value === null) return "!";
-    var text = String(value);
-    return !text || /^[=~!]/.test(text) || ends(text) ? "=" + text : text;
   }
 
   /* In words, for a person. */
@@ -165,5 +159,5 @@
     return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
   }
 
-  window.akvFilter = { parse: parse, exactly: exactly, said: said, of: of, form: form, grouped: grouped };
+  window.akvFilter = { parse: parse, said: said, of: of, form: form, grouped: grouped };
 })();

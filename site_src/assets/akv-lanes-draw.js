@@ -12,12 +12,6 @@
   var WIDEST = 2000; // letters: no drawing is wide enough for more, and to measure them takes long
   var TOLD = 1000; // letters of what is said of a bar
   var LEAST = 1.2; // px: what is shorter is drawn wider than it is, so that nothing is out of sight
-  var UNITS = [
-    [1e9, "s"],
-    [1e6, "ms"],
-    [1e3, "us"],
-    [1, "ns"],
-  ];
   var pen = document.createElement("canvas").getContext("2d");
 
   function make(name, attributes, text) {
@@ -232,7 +226,7 @@
   }
 
   function axis(svg, plot, count) {
-    var unit = UNITS.find(function (one) {
+    var unit = window.akvChoice.units.find(function (one) {
       return Math.max(Math.abs(plot.ends[0]), Math.abs(plot.ends[1])) >= one[0];
     }) || [1, "ns"];
     var found = ticks(plot.ends[0], plot.ends[1], count);

@@ -32,9 +32,7 @@
   ];
   var shown = new WeakMap(); // box -> what is shown in it
 
-  function element() {
-    return window.akvChoice.element.apply(null, arguments);
-  }
+  var element = window.akvChoice.element;
 
   /* From the first to the last time of all bars and windows. */
   function wholeOf(spec) {

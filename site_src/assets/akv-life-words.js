@@ -220,5 +220,5 @@
     return made;
   }
 
-  window.akvLifeWords = { of: of };
+  window.akvLifeWords = { of: of, share: share };
 })();

@@ -13,14 +13,6 @@
 
   var MANY = "This run has too many requests for a list of their names: one is found by its whole name, and the buttons of requests are off.";
 
-  function counted(number, word) {
-    return number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
-  }
-
-  function percent(part, whole) {
-    return whole > 0 ? ((100 * part) / whole).toFixed(2) + " %" : "unknown";
-  }
-
   function Reader(box, about, lists) {
     this.box = box;
     this.about = about;
@@ -148,11 +140,11 @@
     if (!segments.length) return "Fewer than two of its milestones are on record: how long it lived is not known.";
     var last = about.milestones[segments[segments.length - 1].to];
     var unknown = sums.holes
-      ? time(sums.unknown) + " of it, " + percent(sums.unknown, sums.life) + ", unknown inside"
+      ? time(sums.unknown) + " of it, " + window.akvLifeWords.share(sums.unknown, sums.life) + ", unknown inside"
       : "each milestone between the two is on record";
     return (
       "It lived " + time(sums.life) + ", from " + about.milestones[segments[0].from].word + " to " + last.word + " (one record), in " +
-      counted(segments.length, "segment") + "; " + unknown + "."
+      choice.counted(segments.length, "segment") + "; " + unknown + "."
     );
   }
 

@@ -8,9 +8,7 @@
   var time = window.akvChoice.time;
   var bound = window.akvChoice.bound;
 
-  function short(name) {
-    return window.akvProfile.short(name);
-  }
+  var short = window.akvProfile.short;
 
   function bar(row, zero, kind, more) {
     var last = window.akvProfile.end(row);

@@ -26,7 +26,7 @@
   /* Where a cell leads: the row that it refers to; null for most. `refers`: by column, the listing that it names rows of. */
   function target(refers, name, value) {
     if (value === null || value === undefined || !refers[name]) return null;
-    if (name === "request") return address({ of: "requests", name: window.akvFilter.exactly(value) });
+    if (name === "request") return address({ of: "requests", name: window.akvChoice.exactly(value) });
     return address({ of: refers[name], row: value });
   }
 
@@ -222,7 +222,7 @@
       Object.keys(other.refers).forEach(function (name) {
         if (other.refers[name] !== listed.name) return;
         var asked = { of: other.name };
-        asked[name] = name === "request" ? window.akvFilter.exactly(row.name) : row.place;
+        asked[name] = name === "request" ? window.akvChoice.exactly(row.name) : row.place;
         links.push({ href: address(asked), text: other.title + " whose " + name + " is this row" });
       });
     });

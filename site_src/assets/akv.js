@@ -411,13 +411,13 @@
 
   // Readers: parts of a page that draw what is chosen, out of files beside the page
 
-  var SHARED = ["akv-listing.js", "akv-choice.js", "akv-lanes-draw.js", "akv-lanes.js"];
+  var SHARED = ["akv-listing-piece.js", "akv-listing.js", "akv-choice.js", "akv-lanes-draw.js", "akv-lanes.js"];
   // What a reader is made of besides, in this order.
   var PARTS = {
     association: ["akv-call-rows.js", "akv-call-parts.js", "akv-call-lanes.js"],
     life: ["akv-life-data.js", "akv-life-lanes.js", "akv-life-words.js"],
-    browse: ["akv-filter.js", "akv-rows.js", "akv-browse-parts.js"],
-    profile: ["akv-profile-rows.js", "akv-profile-lanes.js"],
+    browse: ["akv-filter.js", "akv-rows.js", "akv-browse-parts.js", "akv-browse-goes.js"],
+    profile: ["akv-profile-rows.js", "akv-profile-lanes.js", "akv-profile-parts.js"],
   };
 
   /* Run in the order in which they are named, all on their way at once. */
