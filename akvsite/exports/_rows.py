@@ -16,7 +16,7 @@ BATCH: Final = 20_000
 #: Columns that hold text; all others hold whole numbers, but for a few of both kinds there are none.
 TEXT: Final = frozenset(
     {
-        "process", "name", "kind", "source", "request", "event", "category", "thread", "queue", "ran", "device", "made_by",
+        "process", "name", "kind", "source", "request", "event", "category", "thread", "queue", "ran", "device", "made_by", "no_record",
         "clock", "zero",
     }
 )  # fmt: skip
