@@ -57,6 +57,18 @@ want_venv() {
   fi
 }
 
+# uv installs all that follows: it loads and unpacks packages side by side, where pip takes one after the other.
+want_uv() {
+  local version=0.13.8 index
+  [[ $(.venv/bin/uv --version 2>/dev/null) == "uv $version"* ]] ||
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: "uv==$version"
+  # It does not read pip's settings, so who has packages from an index of their own is asked here.
+  index=${UV_DEFAULT_INDEX:-${PIP_INDEX_URL:-$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)}}
+  [[ -z $index ]] || export UV_DEFAULT_INDEX=$index
+  # Beside the environments, so that what two of them need is linked and takes its room once.
+  export UV_CACHE_DIR=${UV_CACHE_DIR:-$PWD/.venv/uv} UV_SYSTEM_CERTS=1
+}
+
 want_packages() {
   local joined wanted
   joined=$(IFS=,; echo "${extras[*]-}")
@@ -64,9 +76,8 @@ want_packages() {
   wanted="$PWD $(cksum <pyproject.toml) $(cksum <constraints.txt)"
   [[ -f .venv/akvsite-$1.stamp && $(<".venv/akvsite-$1.stamp") == "$wanted $joined" ]] && return
   echo "setup: installing akvsite${joined:+[$joined]} into .venv"
-  # As variables, so that they bind the build of akvsite itself too; newer pips read the second one for that.
-  PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt .venv/bin/python -m pip install \
-    --quiet --disable-pip-version-check --editable ".${joined:+[$joined]}"
+  .venv/bin/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt \
+    --build-constraint constraints.txt --editable ".${joined:+[$joined]}"
   # What the site needs is part of everything else.
   echo "$wanted " >.venv/akvsite-site.stamp
   echo "$wanted $joined" >".venv/akvsite-$1.stamp"
@@ -81,8 +92,8 @@ want_runtimes() {
     wanted="$PWD $(cksum <"$list")"
     [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && continue
     echo "setup: installing $list into $folder"
-    .venv/bin/python -m venv --clear "$folder"
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --requirement "$list"
+    .venv/bin/uv venv --quiet --clear --python .venv/bin/python "$folder"
+    .venv/bin/uv pip install --quiet --python "$folder/bin/python" --no-deps --only-binary :all: --requirement "$list"
     echo "$wanted" >"$folder/akvsite.stamp"
   done
 }
@@ -94,7 +105,7 @@ want_cuda_headers() {
   [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && return
   echo "setup: unpacking $list into $folder"
   rm -rf "$folder"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --target "$folder" \
+  .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --only-binary :all: --target "$folder" \
     --requirement "$list"
   echo "$wanted" >"$folder/akvsite.stamp"
 }
@@ -120,6 +131,7 @@ want_shim() { want_runtimes; want_cuda_headers; }
 
 want_tools
 want_venv
+want_uv
 case $1 in
   site) want_packages site ;;
   shim) want_shim ;;
