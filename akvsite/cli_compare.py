@@ -169,7 +169,11 @@ def _print_part(part: Part, apart: str) -> None:
             if number.value is not None or of in ("A", "B"):
                 say(f"    {of:10} {number.text()}")
     if len(shown) < len(part.lines):
-        say(f"  and {len(part.lines) - len(shown):,} more rows (counted): --csv FILE or --json has all")
+        from akvsite.wording import number_of
+
+        say(
+            f"  and {number_of(len(part.lines) - len(shown), 'more row')} (counted): --csv FILE or --json has all"
+        )
 
 
 def _last_same_load(desk: Any, name: str) -> str:

@@ -1,4 +1,4 @@
-"""How long a statement is: what it takes to say something, and to be quoted."""
+"""How long a statement is: what it takes to say something, and to be quoted; and how a count is said."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def words(text: str) -> int:
 def _letters(word: str) -> int:
     """Letters of scripts without capitals."""
     return sum(unicodedata.category(char) == "Lo" for char in word)
+
+
+def number_of(count: int, what: str, several: str = "") -> str:
+    """A count with its noun.
+
+    >>> number_of(1, "run"), number_of(1_700, "step")
+    ('1 run', '1,700 steps')
+    """
+    return f"{count:,} {what if count == 1 else several or what + 's'}"

@@ -11,6 +11,7 @@ from typing import Any
 from akvsite.escape import csv_cell
 from akvsite.exports._folder import write_about
 from akvsite.exports._rows import ROWS, TEXT, Source, columns
+from akvsite.wording import number_of
 
 ENDING = "-csv"
 ABOUT = "a folder of CSV files, one for each kind of rows"
@@ -35,7 +36,7 @@ def write(source: Source, out: Path, progress: Callable[[str], None]) -> dict[st
             for batch in source.rows(kind):
                 writer.writerows([*_defused(row, texts), *stamp] for row in batch)
                 count += len(batch)
-                progress(f"{kind.name}: {count:,} rows")
+                progress(f"{kind.name}: {number_of(count, 'row')}")
         written[kind.name] = count
     write_about(source, out, written)
     return written

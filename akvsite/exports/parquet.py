@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from akvsite.exports._folder import write_about
 from akvsite.exports._rows import ROWS, TEXT, Source, columns, described
+from akvsite.wording import number_of
 
 ENDING = "-parquet"
 ABOUT = "a folder of Parquet files, one for each kind of rows"
@@ -40,7 +41,7 @@ def write(source: Source, out: Path, progress: Callable[[str], None]) -> dict[st
                 ]
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
                 count += len(batch)
-                progress(f"{kind.name}: {count:,} rows")
+                progress(f"{kind.name}: {number_of(count, 'row')}")
         written[kind.name] = count
     write_about(source, out, written)
     return written

@@ -18,6 +18,7 @@ from akvsite.exports._packets import Packets
 from akvsite.exports._rows import ROWS, Source, columns
 from akvsite.exports._target import MADE_BY
 from akvsite.milestones import TOKEN
+from akvsite.wording import number_of
 
 ENDING = ".perfetto-trace"
 ABOUT = "one file for ui.perfetto.dev and trace_processor"
@@ -137,7 +138,7 @@ class _Trace:
             records = [dict(zip(names, row, strict=True)) for row in batch]
             timed = [r for r in records if r["start_ns"] is not None or r.get("own_start_ns") is not None]
             self.written[name] += len(timed)
-            self.progress(f"{name}: {self.written[name]:,} rows")
+            self.progress(f"{name}: {number_of(self.written[name], 'row')}")
             yield timed
 
     def group(self, title: str) -> int:

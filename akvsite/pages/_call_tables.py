@@ -100,7 +100,7 @@ def _how(ways: Sequence[Record]) -> str:
     for way in ways:
         by = way["made_by"] + (", of the same call in the vendor's trace" if way["by_twin"] else "")
         many = (
-            f", {way['records']:,} records of {number_of(way['calls'], 'call')}"
+            f", {number_of(way['records'], 'record')} of {number_of(way['calls'], 'call')}"
             if way["records"] > way["calls"]
             else ""
         )

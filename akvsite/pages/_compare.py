@@ -18,6 +18,7 @@ from akvsite.pages._compare_form import PAIRS, TWO_RUNS, Design, Measured, Part,
 from akvsite.pages._compare_parts import parts
 from akvsite.pages._compare_steps import Subject
 from akvsite.pages._run import USES, StepGroups, step_groups
+from akvsite.wording import number_of
 
 #: Facts that say what came out; where they differ, the two sides did not do the same work.
 OUTPUTS = ("output_hash", "quality", "errors")
@@ -80,7 +81,9 @@ class Difference:
             return distinct[0]
         if len(distinct) == len(values):
             return f"{'; '.join(values)} (a value each run, in their order)"
-        return "; ".join(f"{value} ({values.count(value)} of {len(values)} runs)" for value in distinct)
+        return "; ".join(
+            f"{value} ({values.count(value)} of {number_of(len(values), 'run')})" for value in distinct
+        )
 
 
 @dataclass

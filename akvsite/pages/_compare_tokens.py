@@ -13,6 +13,7 @@ from akvsite.pages._compare_steps import Subject, lacking
 from akvsite.pages._run import finished
 from akvsite.pages.sections.requests import in_flight
 from akvsite.pages.sections.tokens import ON_DEVICE, word
+from akvsite.wording import number_of
 
 PERCENTILES = (0.5, 0.95)
 
@@ -72,5 +73,5 @@ def requests(subject: Subject) -> Measured:
             )
     if not numbers:
         return Measured(lacks="no completed request with a time to its first token or per token")
-    of = f"{np.count_nonzero(done):,} of {len(done):,} requests completed"
+    of = f"{np.count_nonzero(done):,} of {number_of(len(done), 'request')} completed"
     return Measured(numbers, lambda key: unknown(f"no completed request has a {key[0]}", "ns"), of=of)

@@ -14,6 +14,7 @@ from typing import Any
 
 from akvsite.errors import visible
 from akvsite.estimate import Estimate
+from akvsite.wording import number_of as number_of
 
 #: Characters that mean something to Markdown or HTML; written as entities they are only themselves.
 _SPECIAL = frozenset("&<>\"'`*_[](){}|~^=$#\\!:@+-")
@@ -47,11 +48,6 @@ def prose(value: str) -> str:
         for place, part in enumerate(parts)
         if part
     )
-
-
-def number_of(count: int, what: str, several: str = "") -> str:
-    """A count with its noun: ``1 run``, ``1,700 steps``."""
-    return f"{count:,} {what if count == 1 else several or what + 's'}"
 
 
 def recorded(count: int) -> Cell:

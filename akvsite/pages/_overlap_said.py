@@ -10,7 +10,7 @@ import numpy as np
 from akvsite import estimators, triples
 from akvsite.estimate import unknown
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, counted, estimated, table, text
+from akvsite.pages._html import Cell, counted, estimated, number_of, table, text
 from akvsite.pages._run import USES, Run
 from akvsite.pages._stamps import run_cell, stamped_runs
 from akvsite.pages._step_profile import own_clock
@@ -103,7 +103,7 @@ def _mean(run: Run, values: list[Any], unit: str) -> Cell:
         return estimated(unknown("no step has records of it", unit))
     made = run.marked(estimators.mean(known, unit=unit))
     missing = len(values) - len(known)
-    made_of = f" ({len(known):,} of {len(values):,} steps)" if missing else ""
+    made_of = f" ({len(known):,} of {number_of(len(values), 'step')})" if missing else ""
     return Cell(text(made.text() + made_of), made.value)
 
 

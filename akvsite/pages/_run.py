@@ -17,6 +17,7 @@ from akvsite.pages import Desk, Record, _control
 from akvsite.pages import _clock_words as clock_words
 from akvsite.pages._stamps import stamped_runs, withdrawn, withdrawn_runs
 from akvsite.tables import LEVELS
+from akvsite.wording import number_of
 
 #: What a level adds, and so what a run below it cannot say.
 ADDS = {
@@ -91,7 +92,7 @@ class Run:
         # Steps of a file without calls are expected to have none: that they are there must not be hidden.
         others = expected < (self.listed["steps"] or 0) and "step" in (kinds or ("step",))
         return said + (
-            f" (where calls were recorded, of {self.listed['steps']:,} steps in all)"
+            f" (where calls were recorded, of {number_of(self.listed['steps'], 'step')} in all)"
             if expected and others
             else ""
         )
@@ -321,12 +322,11 @@ def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
 
 
-def process_names(desk: Desk, run_id: int, among: Collection[int]) -> dict[int, str]:
-    """What each of these processes of a run is called: its rank, else its pid; with its file where several of them are
-    called the same."""
-    rows = [
-        r for r in desk.ask("process_list", run_id=run_id, order="process_id") if r["process_id"] in among
-    ]
+def process_names(desk: Desk, run_id: int, among: Collection[int] | None = None) -> dict[int, str]:
+    """What each process of a run is called, or each of some: its rank, else its pid; with its file where several of them
+    are called the same."""
+    rows = desk.ask("process_list", run_id=run_id, order="process_id")
+    rows = [row for row in rows if among is None or row["process_id"] in among]
     names = {
         row["process_id"]: f"rank {row['rank']}" if row["rank"] is not None else f"pid {row['pid']}"
         for row in rows

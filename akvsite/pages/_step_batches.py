@@ -66,7 +66,7 @@ def write(run: Run, page: str) -> str:
     if untold:
         notes += (f"{number_of(untold, 'step does', 'steps do')} not say the batch: in no number",)
     if len(rows) > DRAWN:
-        notes += (f"{len(rows) - DRAWN} further lines are in the table",)
+        notes += (f"{number_of(len(rows) - DRAWN, 'further line is', 'further lines are')} in the table",)
     chart = bands.draw(
         "How long does a step take, by the number of requests in its batch?",
         rows[:DRAWN], run.footer(notes=notes), axis="p50 of the step",

@@ -152,7 +152,11 @@ def _by_layer(run: Run, group: Steps, windows: Columns, inside: Columns) -> str:
         # A region that lies in no such window took no time there: that is known, and no number.
         cells = [estimated(mean_of(run, each, "ns")) if each.any() else Cell("none", 0) for each in shown]
         lines.append([layer, *cells, counted(len(steps))])
-    left = f"; {len(found) - LAYERS} further layers are in the rows" if len(found) > LAYERS else ""
+    left = (
+        f"; {number_of(len(found) - LAYERS, 'further layer is', 'further layers are')} in the rows"
+        if len(found) > LAYERS
+        else ""
+    )
     return table(
         ["layer", "mean window", *map(shortened, named), *(["in no region"] if named else []), "steps"],
         lines,

@@ -143,7 +143,11 @@ def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
                 estimated(mean_of(run, ns, "ns")),
             ]
         )
-    left = f"; {len(keys) - QUEUES} further queues are in the rows" if len(keys) > QUEUES else ""
+    left = (
+        f"; {number_of(len(keys) - QUEUES, 'further queue is', 'further queues are')} in the rows"
+        if len(keys) > QUEUES
+        else ""
+    )
     return table(
         ["device", "queue", "kind", "records", "mean records a step", "mean sum of durations a step"],
         lines,

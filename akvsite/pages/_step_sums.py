@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from akvsite.pages._run import StepGroups, finished
+from akvsite.wording import number_of
 
 Columns = dict[str, np.ndarray[Any, Any]]
 
@@ -31,7 +32,7 @@ class Steps:
     def which(self) -> str:
         """Which steps a number is of, for a printed line."""
         if self.others:
-            return f"{self.label} only: {self.others} other groups of steps are not in this chart"
+            return f"{self.label} only: {number_of(self.others, 'other group')} of steps not in this chart"
         return self.label
 
 

@@ -115,7 +115,7 @@ def _preempted(run: Run, flight: Flight) -> str:
     found = flight.preempted
     requests = dict.fromkeys(each.request for each in found)
     said = (
-        f"Preempted: {number_of(len(found), 'time')}, {len(requests):,} of {flight.requests:,} requests (counted)."
+        f"Preempted: {number_of(len(found), 'time')}, {len(requests):,} of {number_of(flight.requests, 'request')} (counted)."
         if found
         else f"No preemption is on record (0 events of {number_of(flight.requests, 'request')}, counted)."
     )
@@ -129,7 +129,11 @@ def _preempted(run: Run, flight: Flight) -> str:
         ]
         for each in found[:LISTED]
     ]  # fmt: skip
-    left = f"; {len(found) - LISTED} more are in the rows" if len(found) > LISTED else ""
+    left = (
+        f"; {number_of(len(found) - LISTED, 'more is', 'more are')} in the rows"
+        if len(found) > LISTED
+        else ""
+    )
     return f"\n{text(said)}\n" + table(
         ["request", "after the first event", "until it was resumed"],
         lines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from akvsite.pages import Desk, Page
-from akvsite.pages._html import Cell, table, text
+from akvsite.pages._html import Cell, number_of, table, text
 from akvsite.pages._stamps import comparison_link, stamped_comparisons
 
 
@@ -21,7 +21,7 @@ def write(desk: Desk) -> Iterator[Page]:
         rows.append(
             [
                 Cell(comparison_link(name, str(members[0]["title"]), stamped), name), str(members[0]["design"]),
-                f"{labels['A']} ({counts['A']} runs)", f"{labels['B']} ({counts['B']} runs)",
+                f"{labels['A']} ({number_of(counts['A'], 'run')})", f"{labels['B']} ({number_of(counts['B'], 'run')})",
                 ", ".join(sorted({str(m["level"] or "not in the store") for m in members})),
                 ", ".join(sorted({str(m["role"] or "not in the store") for m in members})),
             ]

@@ -10,7 +10,7 @@ from akvsite import estimators, triples
 from akvsite.charts import Drawing, Footer, bands, trials
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record
-from akvsite.pages._html import Cell, captured, estimated, items, link, stamp, table, text
+from akvsite.pages._html import Cell, captured, estimated, items, link, number_of, stamp, table, text
 from akvsite.pages._quoted import quoted
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import stamps
@@ -207,7 +207,7 @@ class _Overlap:
         return self.run.marked(number)
 
     def _footer(self, note: str) -> Footer:
-        made = self.run.footer(notes=(note, f"{len(self.runs)} runs, a fresh process each"))
+        made = self.run.footer(notes=(note, f"{number_of(len(self.runs), 'run')}, a fresh process each"))
         return replace(
             made, stamps=(*made.stamps, *(("THE OUTPUTS OF THE RUNS DIFFER",) if self.differ else ()))
         )

@@ -127,7 +127,7 @@ def _teller(run: Run, lives: Lives, milestone: str) -> str:
     has = f"that of {steps:,} of {number_of(known, 'step')} is on record"
     if milestone == "client":
         return (
-            f"a record of its client ({len(have):,} of {len(lives.life):,} tokens have one)"
+            f"a record of its client (there is one for {len(have):,} of {number_of(len(lives.life), 'token')})"
             if len(have)
             else "a file of its client"
         )

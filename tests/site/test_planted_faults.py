@@ -167,7 +167,7 @@ def test_a_kernel_before_its_launch(written: Pages, tmp_path: Path) -> None:
         ],
     }
     of = written(write_capture(tmp_path / "early", tables, level="edge"))
-    assert "2 of 3 records begin before their call on this axis: kept as they are" in of.pages["runs"]
+    assert "begin before their call on this axis: 2 of 3 records, kept as recorded" in of.pages["runs"]
     before = "records that begin before their call: 2, by 600.0 ns at most"
     assert before in of.pages["runs"] and before in of.pages["calls"]
     assert "launch 3 of 3 -600 ns no band" in of.pages["calls"]

@@ -81,7 +81,7 @@ def test_a_device_is_busy_once_and_a_stream_is_listed_once_a_device(project: Pat
 def test_a_kernel_before_its_launch_keeps_its_link_and_its_time(project: Path) -> None:
     """D3: pytorch/kineto#1380."""
     text = said(project, "runs/kernel-before-launch")
-    assert "1 of 2 records begin before their call on this axis: kept as they are" in text
+    assert "begin before their call on this axis: 1 of 2 records, kept as recorded" in text
     # Against the clock's bound, which the vendor does not tell: what causality alone says stands in its place.
     assert "by the vendor, unproven: bound unknown" in text
     assert "1 of 2 (counted), by 600.0 ns at most" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import signs
 import words
 
+import akvsite
 from akvsite.charts import Footer, bands, embed
 from akvsite.estimate import Estimate
 
@@ -235,3 +237,19 @@ def test_every_exempt_literal_is_still_there() -> None:
     for name, part in literals.EXEMPT:
         texts = [text for _, text in literals._of_python(literals.ROOT / name)]
         assert any(part in text for text in texts), f"{name} has no {part!r} any more"
+
+
+#: A count that stands before its noun in an f-string, as in "{n:,} requests": of one it would say "1 requests".
+_COUNT = re.compile(
+    r"\{[^{}]*:,\} (?:requests|runs|steps|rows|records|tokens|calls|names|parts|pieces|groups|kinds|queues|lines|samples|pairs|events"
+    r"|(?:device|more|further|other) [a-z]+s)\b"
+)
+
+
+def test_a_count_of_one_has_its_noun_in_the_singular() -> None:
+    rooms = Path(akvsite.__file__).parent
+    sources = [
+        path for room in ("pages", "exports", "charts") for path in sorted((rooms / room).rglob("*.py"))
+    ]
+    assert sources and _COUNT.search('f"{len(left):,} further names"')
+    assert [(path.name, found) for path in sources for found in _COUNT.findall(path.read_text())] == []

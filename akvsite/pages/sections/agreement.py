@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, captured, code, counted, table, text
+from akvsite.pages._html import Cell, captured, code, counted, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Calls as two tools saw them"
@@ -73,7 +73,7 @@ def _unseen(rows: list[Record], counts: dict[str, int]) -> str:
             ]
             for r in rows[:LISTED]
         ],
-        caption=f"What one of them did not see, by name; up to {LISTED} of {len(rows)} rows. The library that made a call is not on record",
+        caption=f"What one of them did not see, by name; up to {LISTED} of {number_of(len(rows), 'row')}. The library that made a call is not on record",
     )  # fmt: skip
 
 

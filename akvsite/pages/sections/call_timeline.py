@@ -9,7 +9,7 @@ import numpy as np
 from akvsite.calls import EXPECTS
 from akvsite.charts import timeline
 from akvsite.pages import Record
-from akvsite.pages._html import text
+from akvsite.pages._html import number_of, text
 from akvsite.pages._run import Run
 from akvsite.pages.sections.timeline import drawn, fullest, middle_step, placed
 
@@ -34,7 +34,7 @@ def write(run: Run) -> str:
     else:
         rows = _from_middle(run)
         question = "Which runtime calls were made from the middle launch or copy on?"
-        why = f"{len(rows):,} calls, from the middle one on of those that put work on a queue: no step is known for device records"
+        why = f"{number_of(len(rows), 'call')}, from the middle one on of those that put work on a queue: no step is known for device records"
     if not rows:
         return ""
     origin = rows[0]["start_ns"]
@@ -45,14 +45,14 @@ def write(run: Run) -> str:
     notes = [why]
     if len(kept) < len(rows):
         notes.append(
-            f"{LANES} of {count} lanes, those with most calls; {len(rows) - len(kept)} calls are not drawn"
+            f"{LANES} of {count} lanes, those with most calls; {number_of(len(rows) - len(kept), 'call is', 'calls are')} not drawn"
         )
     chart = timeline.draw(
         question,
         [*drawn(kept, lane_of, origin), *beneath],
         run.footer(
-            method=f"{len(kept)} calls, by the host's clock"
-            + (f", and {len(beneath)} device records, by two clocks" if beneath else ""),
+            method=f"{number_of(len(kept), 'call')}, by the host's clock"
+            + (f", and {number_of(len(beneath), 'device record')}, by two clocks" if beneath else ""),
             seen=run.seen() if beneath else "",
             axis="both" if beneath else "host",
             notes=tuple(notes),
@@ -107,9 +107,11 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
     kept, count = fullest(rows, lane, DEVICE_LANES)
     kept.sort(key=lane)
     left = len(rows) - len(kept)
-    said = f"Below the calls: the {len(kept):,} device records that belong to them, each end as wide as the clocks leave open. "
+    said = f"Below the calls: {number_of(len(kept), 'device record')} of theirs, each end as wide as the clocks leave open. "
     return placed(kept, lane, calls[0]["start_ns"]), said + (
-        f"{left:,} records of {count - DEVICE_LANES} more queues are not drawn. " if left else ""
+        f"Not drawn: {number_of(left, 'record')} of {number_of(count - DEVICE_LANES, 'more queue')}. "
+        if left
+        else ""
     )
 
 

@@ -62,7 +62,9 @@ def _source(run: Run, source: str, every: list[Record], suffix: str) -> str:
     if often and len(often) < len(listed):
         notes.append(f"names with fewer than {estimators.FEWEST_SAMPLES} calls are in the table alone")
     if nested:
-        notes.append(f"{nested:,} calls lie inside another one, whose time holds theirs")
+        notes.append(
+            f"{number_of(nested, 'call lies', 'calls lie')} inside another one, which holds the time of both"
+        )
     chart = bands.draw(
         "How long do the runtime calls take that cost the host most?", rows, run.footer(notes=tuple(notes)),
         axis="time inside a call",

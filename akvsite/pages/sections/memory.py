@@ -8,7 +8,7 @@ import numpy as np
 
 from akvsite.charts import series
 from akvsite.estimate import written
-from akvsite.pages._html import Cell, counted, table, text
+from akvsite.pages._html import Cell, counted, number_of, table, text
 from akvsite.pages._run import Run
 
 TITLE = "Host memory"
@@ -78,4 +78,4 @@ def _spread(times: np.ndarray[Any, Any]) -> str:
     if len(known) < 2:
         return "one sample"
     gaps = np.diff(known)
-    return f"{len(known)} samples over {written(int(known[-1] - known[0]), 'ns')}, {written(int(gaps.min()), 'ns')} to {written(int(gaps.max()), 'ns')} apart"
+    return f"{number_of(len(known), 'sample')} over {written(int(known[-1] - known[0]), 'ns')}, {written(int(gaps.min()), 'ns')} to {written(int(gaps.max()), 'ns')} apart"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from akvsite.charts import timeline
 from akvsite.pages import Record
-from akvsite.pages._html import text
+from akvsite.pages._html import number_of, text
 from akvsite.pages._run import Run, counter_of
 
 TITLE = "On the device's axis"
@@ -28,7 +28,7 @@ def write(run: Run) -> str:
         why = f"{what}: the middle one of those with device records, which belong to it by their call"
     else:
         rows = run.desk.ask("interval", run_id=run.id, order="start_ns,interval_id", limit=WITHOUT_STEPS)
-        why = f"the first {len(rows):,} device records: no step is known for them"
+        why = f"{number_of(len(rows), 'device record')}, from the first on: no step is known for any"
         what = "the first records"
     rows = [r for r in rows if r["start_ns"] is not None]
     if not rows:
@@ -43,7 +43,7 @@ def write(run: Run) -> str:
     notes = [why]
     if len(rows) < every:
         notes.append(
-            f"{LANES} of {count} lanes, those with most records; {every - len(rows)} records of the others are not drawn"
+            f"{LANES} of {count} lanes, those with most records; {number_of(every - len(rows), 'record')} of the others not drawn"
         )
     if other:
         notes.append(f"{other} records on another clock are not drawn")
@@ -56,7 +56,7 @@ def write(run: Run) -> str:
         f"What lay on the device's queues in {what}?",
         intervals,
         run.footer(
-            method=f"{len(rows)} device records, one counter stamps all of them",
+            method=f"{number_of(len(rows), 'device record')}, one counter stamps all of them",
             seen=run.seen(),
             axis="constraints" if clock else "vendor",
             notes=tuple(notes),

@@ -6,7 +6,7 @@ import numpy as np
 
 from akvsite import estimators
 from akvsite.charts import trials
-from akvsite.pages._html import Cell, link, table, text
+from akvsite.pages._html import Cell, link, number_of, table, text
 from akvsite.pages._run import Run
 from akvsite.pages.experiments import TITLES
 
@@ -32,7 +32,7 @@ def write(run: Run) -> str:
             [
                 treatment,
                 Cell(text(number.text())),
-                f"{len(whole)} repeats",
+                number_of(len(whole), "repeat"),
                 ", ".join(f"{dot:.2f}" for dot in number.dots),
             ]
         )
@@ -42,7 +42,7 @@ def write(run: Run) -> str:
         return (
             "\n"
             + text(
-                f"{len(rows)} timed arms, none of which are copy, compute and both in one repeat: no overlap can be told."
+                f"{number_of(len(rows), 'timed arm')}, not copy, compute and both in one repeat: no overlap can be told."
             )
             + "\n"
         )
