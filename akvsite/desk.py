@@ -95,15 +95,15 @@ class SiteDesk:
             rows=self._behind(page, question, root, chosen),
         )  # fmt: skip
 
-    def _behind(self, page: str, question: str, root: str, chosen: dict[str, object]) -> str:
+    def _behind(self, page: str, question: str, root: str, chosen: dict[str, Any]) -> tuple[str, str]:
         """Where the rows of a chart are, those that have what is ``chosen``; empty on a page that is of no one run."""
         folder, _, run = page.partition("/")
         of_a_run = folder in PAGES_OF_A_RUN and run in self._runs
-        return _listed.behind(run, question, root, **chosen) if of_a_run else ""
+        return _listed.behind(self._runs[run], question, root, **chosen) if of_a_run else ("", "")
 
     @cached_property
-    def _runs(self) -> frozenset[str]:
-        return frozenset(row["name"] for row in self.ask("run_list"))
+    def _runs(self) -> dict[str, Record]:
+        return {row["name"]: row for row in self.ask("run_list")}
 
     def listing(
         self, address: str, question: str, columns: Sequence[Column], /, *, order: str, **where: object

@@ -37,14 +37,20 @@ WAITING: Final = "This chart is drawn by a script; the table below has the same 
 
 
 def figure(
-    drawing: Drawing, key: str, data_dir: str, *, sql: str = "", cite: str = "", rows: str = ""
+    drawing: Drawing,
+    key: str,
+    data_dir: str,
+    *,
+    sql: str = "",
+    cite: str = "",
+    rows: tuple[str, str] = ("", ""),
 ) -> str:
     """The HTML block of a chart for a Markdown page.
 
     ``key`` names the chart on its page and its files: ``<data_dir>/<key>.js`` (``data_script``) and
     ``<data_dir>/<key>.csv`` (``csv_text``). ``data_dir`` is relative to the page as it is served, such as
     "../data/runs/r1". ``sql`` is the address of the question's SQL, relative to the page; empty where there is none.
-    ``rows`` is that of the rows that its numbers are made from. ``cite`` is what a claim or an inquiry cites the chart by; empty where none can.
+    ``rows`` is that of the rows that its numbers are made from, and what a link to them says. ``cite`` is what a claim or an inquiry cites the chart by; empty where none can.
     A drawing whose printed line lacks a part is a ``ValueError``.
     """
     _printed(drawing, key)
@@ -55,8 +61,8 @@ def figure(
     links = [f'<a href="{_text(base)}.csv" download="{_text(name)}.csv">data (CSV)</a>']
     if sql:
         links.append(f'<a href="{_text(sql)}">question (SQL)</a>')
-    if rows:
-        links.append(f'<a href="{_text(rows)}">rows</a>')
+    if rows[0]:
+        links.append(f'<a href="{_text(rows[0])}">{_text(rows[1])}</a>')
     cited = f'<p class="akv-cite">To cite it: <code>{_text(cite)}</code></p>' if cite else ""
     return "\n".join(
         (

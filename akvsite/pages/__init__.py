@@ -54,8 +54,9 @@ class Desk(Protocol):
     def figure(self, page: str, key: str, drawing: Drawing, question: str, **chosen: object) -> str:
         """Write the chart's data beside the site and return its HTML block. ``key`` is unique on ``page``.
 
-        ``chosen``: by column, what the rows have that the chart is made from, where those are not all rows of their kind
-        (``akvsite.pages._listed.rows_link``).
+        ``chosen``: by column, what the rows have that the chart is made from (``akvsite.pages._listed.rows_link``), and
+        ``of`` where they are of another listing than the question's. Where no column can tell, nothing: the link then says
+        that it leads to all rows of the run.
         """
         ...
 

@@ -7,7 +7,9 @@ chosen: ``#of=calls&step=12&name=urEnqueueKernelLaunch``. Times in a listing cou
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from akvsite.errors import visible
@@ -60,18 +62,18 @@ LISTINGS: tuple[Listed, ...] = (
 
 #: Of which rows the numbers of a question are made, where they are of one run: the listing, and what its rows must have.
 _BEHIND: dict[str, tuple[str, dict[str, str]]] = {
-    **dict.fromkeys(("step_time", "step_pair", "step_source", "token_step"), ("steps", {})),
+    **dict.fromkeys(("step_time", "step_pair", "step_source"), ("steps", {})),
     **dict.fromkeys(("step_budget", "host_interval", "operator_device_time"), ("regions", {})),
     **dict.fromkeys(("request_time", "token_stream"), ("requests", {})),
-    **dict.fromkeys(("call_time", "call_cost", "runtime_call", "launch_delay", "handle_call", "open_call"), ("calls", {})),
+    **dict.fromkeys(("call_time", "call_cost", "runtime_call", "handle_call", "open_call"), ("calls", {})),
     **dict.fromkeys(("host_wait", "wait_cost"), ("calls", {"kind": "wait"})),
-    **dict.fromkeys(("interval", "device_time", "kernel_time", "device_delay", "device_gap", "clock_band"), ("intervals", {})),
+    **dict.fromkeys(("interval", "device_time", "kernel_time", "launch_delay", "device_delay", "device_gap", "clock_band"), ("intervals", {})),
     **dict.fromkeys(("trial_time", "overlap_run", "looking_run", "loop_segment"), ("trials", {})),
     **dict.fromkeys(("memory_time", "loop_memory"), ("memory", {})),
     **dict.fromkeys(("memory_held", "memory_history"), ("allocations", {})),
     "layer_time": ("regions", {"category": "layer"}),
     "phase_time": ("phases", {}),
-    "request_events": ("events", {}),
+    **dict.fromkeys(("request_events", "row_event"), ("events", {})),
 }  # fmt: skip
 
 BY_NAME = {listed.name: listed for listed in LISTINGS}
@@ -158,10 +160,43 @@ def named(run: str, listing: str, root: str, column: str, name: str, /, **chosen
 OF_NUMBERS: dict[str, object] = {"nested": 0, "warm_up": 0, "duration_ns": KNOWN}
 
 
-def behind(run: str, question: str, root: str, **chosen: object) -> str:
-    """The address of the rows that numbers of a question are made from; ``chosen`` as for :func:`rows_link`."""
+#: Tokens that a number of lives can be made from.
+OF_LIVES: dict[str, object] = {"counted": 1}
+#: Tokens after the first of their request.
+LATER = Asked("1..")
+
+#: Rows of a kind as ``run_list`` counts them, by their listing.
+_COUNTED = {
+    "steps": "steps",
+    "tokens": "tokens",
+    "requests": "requests",
+    "phases": "phases",
+    "intervals": "intervals",
+}
+
+
+def behind(
+    run: Mapping[str, Any], question: str, root: str, of: str = "", **chosen: object
+) -> tuple[str, str]:
+    """The address of the rows that numbers of a question are made from, and what a link to it says.
+
+    ``run``: its row of ``run_list``. ``of``: another listing than that of the question. ``chosen`` as for
+    :func:`rows_link`: without it these are all rows of their kind, more than a number may be made from, and the link says so.
+    """
     listing, always = _BEHIND.get(question, ("tokens" if question.startswith("token_") else "", {}))
-    return rows_link(run, listing, root, **always, **chosen) if listing else f"{root}rows/{quote(run)}.html"
+    listing, always = (of, {}) if of else (listing, always)
+    if not listing:
+        return f"{root}rows/{quote(run['name'])}.html", "all rows of the run"
+    address = rows_link(run["name"], listing, root, **always, **chosen)
+    if chosen:
+        return address, "rows"
+    count = run.get(_COUNTED.get(listing, ""))
+    kind = f"{', '.join(always.values())} of " if always else ""
+    many = f", {count:,}" if count and not always else ""
+    return (
+        address,
+        f"rows: all of the run ({kind}{BY_NAME[listing].title[0].lower()}{BY_NAME[listing].title[1:]}{many})",
+    )
 
 
 #: The pages of a run that follow its tokens, steps and calls: folder, title, and the count without which there is none.

@@ -57,7 +57,7 @@ def write(run: Run, page: str) -> str:
         )
         rows.append(bands.Row(f"{batch.label}, batch {batch.size}", half))
         lines.append(
-            [batch.label, Cell(text(batch.size), batch.least), _how_many(run, batch), *_made(batch, tokens), estimated(mean), estimated(half)]
+            [batch.label, Cell(text(batch.size), batch.least), estimated(half), estimated(mean), _how_many(run, batch), *_made(batch, tokens)]
         )  # fmt: skip
     notes: tuple[str, ...] = (
         "the batch counts requests, not the tokens of a prompt",
@@ -75,11 +75,11 @@ def write(run: Run, page: str) -> str:
         [
             "steps",
             "requests in the batch",
+            "p50 step",
+            "mean step",
             "how many",
             "tokens made a step",
             "tokens in all",
-            "mean step",
-            "p50 step",
         ],
         lines,
         caption=f"Steps by their batch; {run.use}",

@@ -12,7 +12,7 @@ from akvsite.charts import bands
 from akvsite.estimate import Estimate, unknown
 from akvsite.pages import Record
 from akvsite.pages._flight import Flight
-from akvsite.pages._html import Cell, counted, estimated, table, text
+from akvsite.pages._html import Cell, counted, estimated, number_of, table, text
 from akvsite.pages._reader import absent
 from akvsite.pages._run import USES, Run
 from akvsite.pages._stamps import run_cell, stamped_runs
@@ -49,7 +49,7 @@ def _inside(run: Run, columns: Columns, flight: Flight, page: str) -> str:
         own = done & (at >= least) & (at <= most)
         size = f"{least}" if least == most else f"{least} to {most}"
         numbers = [
-            (name, p, _number(columns[key][own], p, concurrency)) for name, key in NAMES for p in PERCENTILES
+            (name, p, _number(columns[key][own], p, concurrency)) for p in PERCENTILES for name, key in NAMES
         ]
         rows += [
             bands.Row(f"{name}, {size} in flight", run.marked(number), f"p{round(100 * p)}")
@@ -63,18 +63,20 @@ def _inside(run: Run, columns: Columns, flight: Flight, page: str) -> str:
     )
     left = int(np.count_nonzero(done & (at == 0)))
     if left:
-        notes += (f"{left:,} requests have no arrival on record: in no number",)
+        notes += (f"{number_of(left, 'request has', 'requests have')} no arrival on record: in no number",)
     chart = bands.draw(
         "How long do requests wait for their first and each further token, by how many were in flight?",
         rows, run.footer(notes=notes), axis="time",
     )  # fmt: skip
-    return run.desk.figure(page, "in-flight-waits", chart, "request_time") + table(
+    # Whose arrival is not on record no column tells.
+    chosen = {} if left else {"ok": 1}
+    return run.desk.figure(page, "in-flight-waits", chart, "request_time", **chosen) + table(
         ["in flight as it arrived", "requests", *_heads()], lines, caption=f"By requests in flight; {run.use}"
     )
 
 
 def _heads() -> list[str]:
-    return [f"{name} p{round(100 * p)}" for name, _ in NAMES for p in PERCENTILES]
+    return [f"{name} p{round(100 * p)}" for p in PERCENTILES for name, _ in NAMES]
 
 
 def _number(values: np.ndarray[Any, Any], p: float, concurrency: float | None) -> Estimate:
@@ -118,7 +120,7 @@ def _beside(run: Run) -> str:
 def _numbers(run: Run, other: Record, concurrency: float) -> list[Cell]:
     columns = run.desk.columns("request_time", run_id=other["run_id"], order="end_ns,request_id")
     done = columns["ok"] == 1
-    numbers = [_number(columns[key][done], p, concurrency) for _, key in NAMES for p in PERCENTILES]
+    numbers = [_number(columns[key][done], p, concurrency) for p in PERCENTILES for _, key in NAMES]
     use = USES[other["use"]]
     return [
         counted(int(np.count_nonzero(done))),

@@ -11,6 +11,7 @@ from akvsite.charts import bands, budget
 from akvsite.estimate import written
 from akvsite.milestones import TOKEN
 from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
+from akvsite.pages._listed import LATER, OF_LIVES
 from akvsite.pages._run import Run
 from akvsite.pages._token_life import DETOKENISED, Lives, Mask, Sampled, segment_name
 from akvsite.pages.sections.tokens import ON_DEVICE
@@ -81,7 +82,7 @@ def _footer_seen(run: Run, lives: Lives, mask: Mask) -> str:
     least = [
         len(np.unique(lives.owner[own & ((lives.place == at) | (lives.to_place == at))])) for at in device
     ]
-    return f"device milestones of {min(least):,} of {np.count_nonzero(mask):,} tokens"
+    return f"device milestones of {min(least):,} of {number_of(int(np.count_nonzero(mask)), 'token')}"
 
 
 def _kinds(run: Run, lives: Lives) -> list[str]:
@@ -92,7 +93,8 @@ def _kinds(run: Run, lives: Lives) -> list[str]:
         _kind(run, lives, lives.counted & (kinds == name), name, n) for n, name in enumerate(largest[:DRAWN])
     ]
     if len(largest) > DRAWN:
-        made.append(f"\n{text(f'{len(largest) - DRAWN} further kinds of steps have no chart.')}\n")
+        further = number_of(len(largest) - DRAWN, "further kind of steps has", "further kinds of steps have")
+        made.append(f"\n{text(f'{further} no chart.')}\n")
     return made
 
 
@@ -111,20 +113,20 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
         early = int(np.count_nonzero(lives.ns[own] < 0))
         part = "" if having == tokens else f", {having:,} of {number_of(tokens, 'token')}"
         regions.append(budget.Region(name + part, mean, known))
-        rows.append([name, estimated(mean), _total(total), _share(total, whole), _of(having, tokens), counted(early)])  # fmt: skip
+        rows.append([name, estimated(mean), _share(total, whole), _of(having, tokens), _total(total), counted(early)])  # fmt: skip
     unknown = int(lives.unknown[mask].sum())
     if not unknown and all(region.attributed for region in regions):
         regions.append(budget.Region("unknown", sampled.nothing(), attributed=False))
     life = sampled.life()
     rows += [
-        ["unknown inside, in all", "as above", _total(unknown), _share(unknown, whole), _of(_holes(lives, mask), tokens), "as above"],
-        ["the life", estimated(life), _total(whole), _share(whole, whole), _of(tokens, tokens), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
+        ["unknown inside, in all", "as above", _share(unknown, whole), _of(_holes(lives, mask), tokens), _total(unknown), "as above"],
+        ["the life", estimated(life), _share(whole, whole), _of(tokens, tokens), _total(whole), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
     ]  # fmt: skip
     footer = run.footer(
         seen=_footer_seen(run, lives, mask),
         axis="both" if any(TOKEN[place] in ON_DEVICE for ends in stretches for place in ends) else "host",
         notes=(
-            f"one sample a step, the mean over its tokens: {len(sampled.tokens):,} {what}, {number_of(tokens, 'token')} (counted)",
+            f"one sample a step, the mean over its tokens: {number_of(len(sampled.tokens), what.replace('steps', 'step', 1), what)}, {number_of(tokens, 'token')} (counted)",
             f"unknown inside: {_percent(unknown, whole)} of all their lives",
         ),
     )
@@ -133,13 +135,15 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
         regions, footer, headline=[("mean life", life)], axis="mean over the tokens that have it",
     )  # fmt: skip
     key = f"life-{number}" if number else "life"
-    return run.desk.figure(f"tokens/{run.name}", key, drawing, "token_life_segment") + table(
+    return run.desk.figure(
+        f"tokens/{run.name}", key, drawing, "token_life_segment", **OF_LIVES, kind=kind or None
+    ) + table(
         [
             "segment",
             "mean of a token that has it",
-            "sum over tokens",
             "share of all lives",
             "tokens that have it",
+            "sum over tokens",
             "out of order",
         ],
         rows,
@@ -211,6 +215,7 @@ def _by_company(run: Run, lives: Lives) -> str:
         "How long does a token live, by how many tokens its step makes?",
         "tokens of the step",
         ("first tokens are left out: their lives begin at their request's arrival",),
+        number=LATER,
     )
 
 
@@ -222,6 +227,7 @@ def _grouped(
     question: str,
     column: str,
     notes: tuple[str, ...],
+    **chosen: object,
 ) -> str:
     """A chart of mean lives by group, and a table of their segments."""
     found = [(label, mask, Sampled(run, lives, mask)) for label, mask in groups if mask.any()]
@@ -242,9 +248,9 @@ def _grouped(
     inside = table(
         [column, "segment", "mean of a token that has it", "steps", "tokens that have it"], rows, caption="Segments of each row", sortable=True
     )  # fmt: skip
-    return run.desk.figure(f"tokens/{run.name}", key, chart, "token_life_segment") + _folded(
-        f"Segments by {column}", inside
-    )
+    return run.desk.figure(
+        f"tokens/{run.name}", key, chart, "token_life_segment", **OF_LIVES, **chosen
+    ) + _folded(f"Segments by {column}", inside)
 
 
 def _steps(lives: Lives, mask: Mask) -> int:
@@ -268,7 +274,7 @@ def _longest(run: Run, lives: Lives) -> str:
         rows = [_life(run, lives, int(at)) for at in longest]
         parts.append(
             table(
-                ["token", "step", "kind of step", "life", "unknown inside", "longest segment"],
+                ["token", "life", "longest segment", "unknown inside", "step", "kind of step"],
                 rows,
                 caption=f"{title}: the {len(rows)} longest of {len(own):,} lives, one record each",
             )
@@ -290,11 +296,11 @@ def _life(run: Run, lives: Lives, at: int) -> list[object]:
     step = lives.step[at]
     return [
         Cell(link(label, f"{quote(run.name)}.html#token={at}"), label),
+        Cell(text(_exact(life)), life),
+        Cell(text(name) + with_it + text(f", {_exact(longest)}, {_percent(longest, life)}"), longest),
+        Cell(text(f"{_exact(unknown)}, {_percent(unknown, life)}" if unknown else "none"), unknown),
         Cell("unknown") if step is None or step != step else counted(int(step)),
         None if lives.kind[at] is None or lives.kind[at] != lives.kind[at] else str(lives.kind[at]),
-        Cell(text(_exact(life)), life),
-        Cell(text(f"{_exact(unknown)}, {_percent(unknown, life)}" if unknown else "none"), unknown),
-        Cell(text(name) + with_it + text(f", {_exact(longest)}, {_percent(longest, life)}"), longest),
     ]
 
 

@@ -16,8 +16,9 @@ from bundles import ask, read_in, write_capture
 
 from akvsite import site
 from akvsite.milestones import TOKEN
-from akvsite.pages import tokens
-from akvsite.pages._listed import BY_NAME
+from akvsite.pages import _token_life, tokens
+from akvsite.pages._listed import BY_NAME, behind
+from akvsite.pages._run import load
 from akvsite.store import Store
 
 Rows = list[dict[str, Any]]
@@ -217,6 +218,32 @@ def test_segments_are_the_life_whatever_is_missing(made: Made, tmp_path: Path) -
         known = [row[f"{m}_ns"] for m in TOKEN[1 if row["number"] else 0 :] if row[f"{m}_ns"] is not None]
         assert row["life_ns"] == (known[-1] - known[0] if len(known) > 1 else None)
     assert len(rows) == 300
+    # The rows that a chart of lives leads to are those that its numbers are made from.
+    with Store.open(tmp_path / "akvsite.db") as store:
+        desk = site.SiteDesk(store)
+        lives = _token_life.lives_of(load(desk, desk.ask("run_list")[0]))
+        listed = desk.columns("row_token", order=BY_NAME["tokens"].order)
+    assert (listed["counted"] == lives.counted).all() and 0 < lives.counted.sum() < 300
+    assert listed["kind"].tolist() == lives.kind.tolist()
+
+
+def test_charts_of_lives_lead_to_the_rows_of_their_numbers(made: Made) -> None:
+    page, _ = made(
+        [step(0, warm_up=1), step(1)],
+        [token("a", 0, 0), token("a", 1, 1), token("b", 0, 1)],
+        top="warm_up_steps = 1\n",
+    )
+    asked = [html.unescape(one) for one in re.findall(r'#(of=tokens[^"]*)">rows</a>', page)]
+    assert asked == [
+        "of=tokens&counted=1&kind=decode",
+        "of=tokens&counted=1",
+        "of=tokens&counted=1&number=1..",
+    ]
+    # Where no column can tell which rows they are, the link says that it leads to all.
+    assert behind({"name": "r", "intervals": 2304}, "kernel_time", "../") == (
+        "../rows/r.html#of=intervals",
+        "rows: all of the run (device records, 2,304)",
+    )
 
 
 def test_the_list_says_which_milestones_each_run_has(made: Made) -> None:

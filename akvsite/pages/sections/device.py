@@ -11,8 +11,8 @@ from akvsite import estimators
 from akvsite.charts import bands, distribution
 from akvsite.estimate import written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, code, counted, linked, table, text
-from akvsite.pages._listed import named, rows_link
+from akvsite.pages._html import Cell, code, counted, linked, number_of, table, text
+from akvsite.pages._listed import KNOWN, named, rows_link
 from akvsite.pages._run import Run, counter_of, grouped, process_names
 
 TITLE = "Device"
@@ -98,7 +98,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
         )  # fmt: skip
     note = (
         "Times covered by device records, counted from the records: the union counts each moment once, whatever the number of queues. "
-        "That copies and other records share time was seen in an instrumented capture: it stays open until a control with capture off."
+        "What kinds share is open, as for any overlap that instruments saw."
     )
     queue_rows = [
         [processes[q["process_id"]], q["device"] + _clock(q), q["queue"], q["kind"], counted(q["intervals"]), _total(q["sum_ns"]),
@@ -114,7 +114,7 @@ def _time(run: Run, lanes: list[Record]) -> str:
                 "covered",
                 "covered by kernels",
                 "covered by copies",
-                "shared by kinds",
+                "shared by kinds, open",
                 "sum",
                 "no record",
             ],
@@ -141,7 +141,11 @@ def _covered(run: Run, lane: Record | None, kind: str) -> Cell:
         for r in run.coverage
         if r["kind"] in (kind, "graph replay") and r["direction"].startswith("calls")
     )
-    return Cell(text(f"unknown: 0 records of {asked:,} calls seen")) if asked else Cell("none recorded")
+    return (
+        Cell(text(f"unknown: 0 records of {number_of(asked, 'call')} seen"))
+        if asked
+        else Cell("none recorded")
+    )
 
 
 def _bytes(row: Record) -> Cell:
@@ -183,7 +187,7 @@ def _gaps(run: Run, lanes: list[Record]) -> str:
         else ""
     )
     return (
-        f"\n### Gaps\n\nThe longest stretches without a record on any queue of a device, at most ten, none of {written(least, 'ns')} or less ({text(run.ticks)}). "
+        f"\n### Gaps\n\nThe longest stretches without a record on any queue of a device, at most ten, none of {written(least, 'ns')} or less. "
         "Both ends are read on one device clock, which needs no conversion but the assumption that one counter stamps them; "
         "why nothing was recorded there is a question about the hardware and the host, not an answer. "
         + steps
@@ -257,7 +261,7 @@ def _delay(run: Run) -> str:
             bounds[label] = number.systematic
             rows.append(bands.Row(f"p{100 * p:.0f}, {label}", run.marked(number)))
     early = int(np.count_nonzero(columns["delay_ns"] < 0))
-    note = f"{early:,} of {len(columns['kind']):,} records begin before their call on this axis: kept as they are"
+    note = f"begin before their call on this axis: {early:,} of {number_of(len(columns['kind']), 'record')}, kept as recorded"
     question = "How long after its call does a device record begin?"
     axis = "start of record minus start of call"
     footer = run.footer(
@@ -266,22 +270,28 @@ def _delay(run: Run) -> str:
     return (
         "\n### From call to device\n\n"
         + text(
-            f"The two times come from two clocks: {run.clock_line}. A pair is associated by its id or its event; that does not say "
-            f"that one waited for the other. {note}."
+            "The two times come from two clocks, and a pair is associated by its id or its event: what is known of the clocks, and how "
+            "many records begin before their call, is printed under each chart."
         )
         + "\n\n"
         + run.desk.figure(
-            run.page, "delay", distribution.draw(question, delays, footer, unit="ns", axis=axis, bounds=bounds), "launch_delay"
+            run.page, "delay", distribution.draw(question, delays, footer, unit="ns", axis=axis, bounds=bounds), "launch_delay", **_linked(run)
         )
         + run.desk.figure(
             run.page, "delay-percentiles",
             bands.draw(
                 "How long after its call does a device record begin, and how much of it do the clocks leave open?", rows,
-                run.footer(seen=run.seen(), axis="both", notes=("records in the order of their calls",)), axis=axis,
+                run.footer(seen=run.seen(), axis="both", notes=("records in the order of their calls", note)), axis=axis,
             ),
-            "launch_delay",
+            "launch_delay", **_linked(run),
         )
     )  # fmt: skip
+
+
+def _linked(run: Run) -> dict[str, object]:
+    """What the rows of linked pairs have; nothing where some have no time on the host's axis, which no address can ask."""
+    off_axis = any(row["off_axis"] and row["linked"] for row in run.desk.ask("interval_link", run_id=run.id))
+    return {} if off_axis else {"call_id": KNOWN}
 
 
 def _kinds_by_clock(columns: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from akvsite import estimators
 from akvsite.charts import bands, budget
 from akvsite.milestones import PHASES
 from akvsite.pages._html import text
+from akvsite.pages._listed import OF_NUMBERS
 from akvsite.pages._run import Run, grouped, step_groups
 from akvsite.pages._step_sums import largest, per_step
 
@@ -27,6 +28,13 @@ def _steps(run: Run) -> tuple[np.ndarray, np.ndarray, str]:
     """Ids and durations of the finished steps that are most, and which they are."""
     steps = largest(step_groups(run.desk, run.id, warm_up=0))
     return steps.ids, steps.durations, steps.which
+
+
+def _their_rows(run: Run) -> dict[str, object]:
+    """What the rows of those steps have: each is one sample."""
+    groups = step_groups(run.desk, run.id, warm_up=0)
+    taken = groups.largest()
+    return {"of": "steps", **OF_NUMBERS, **groups.chosen(taken[1])} if taken else {}
 
 
 def _phases(run: Run) -> str:
@@ -113,6 +121,7 @@ def _drawn(
         key,
         budget.draw(question, rows, footer, headline=[("mean step", step)], axis="mean time a step"),
         asked,
+        **_their_rows(run),
     )
 
 

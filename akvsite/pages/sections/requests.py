@@ -9,9 +9,15 @@ from akvsite.charts import bands, distribution
 from akvsite.estimate import unknown
 from akvsite.pages import Desk
 from akvsite.pages._html import counted, number_of, table, text
+from akvsite.pages._listed import KNOWN
 from akvsite.pages._run import Run
 
 TITLE = "Requests"
+
+_CHUNKS = (
+    "A stream chunk may hold several tokens, or none: the first chunk is a first token only where it holds one, and times between chunks "
+    "are not times per token."
+)
 
 
 def write(run: Run) -> str:
@@ -40,7 +46,7 @@ def write(run: Run) -> str:
         values = columns[key][has & (ok == 1)].astype(np.int64)
         if np.any(has & (ok != 1)):
             left_out.append(
-                f"{np.count_nonzero(has & (ok != 1)):,} requests that did not complete have a {name}: not in these numbers"
+                f"{number_of(int(np.count_nonzero(has & (ok != 1))), 'request that did not complete has', 'requests that did not complete have')} a {name}: not in these numbers"
             )
         for p in (0.5, 0.95, 0.99):
             if not len(values):
@@ -53,23 +59,16 @@ def write(run: Run) -> str:
                 f"How is {name} distributed over the requests that completed?", {name: values.tolist()},
                 run.footer(method="empirical distribution, completion order not shown"), unit="ns", axis=name,
             )  # fmt: skip
-            parts.append(run.desk.figure(run.page, name.lower(), chart, "request_time"))
+            parts.append(run.desk.figure(run.page, name.lower(), chart, "request_time", ok=1, **{key: KNOWN}))
     chart = bands.draw(
         "How long do requests wait for their first and for each further token?",
         rows,
         run.footer(notes=tuple(left_out)),
         axis="time",
     )
-    parts.insert(1, run.desk.figure(run.page, "request-waits", chart, "request_time"))
-    parts.insert(
-        1,
-        "\n"
-        + text(
-            "A stream chunk may hold several tokens, or none: the first chunk is a first token only where it holds one, and times between chunks"
-            " are not times per token (see Tokens)."
-        )
-        + "\n\n",
-    )
+    parts.insert(1, run.desk.figure(run.page, "request-waits", chart, "request_time", ok=1))
+    # Where chunks are on record, the section on tokens says what one is.
+    parts.insert(1, "\n\n" if run.listed["tokens"] else f"\n{text(_CHUNKS)}\n\n")
     return "\n".join(parts)
 
 

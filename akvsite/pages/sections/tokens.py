@@ -8,7 +8,8 @@ from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.estimate import Estimate, unknown, written
 from akvsite.pages import Record
-from akvsite.pages._html import Cell, counted, estimated, table, text
+from akvsite.pages._html import Cell, counted, estimated, number_of, table, text
+from akvsite.pages._listed import OF_LIVES
 from akvsite.pages._run import Run
 from akvsite.pages.sections.requests import concurrency_of
 
@@ -94,7 +95,9 @@ def _pairs(run: Run, seen: list[Record]) -> list[str]:
     device = [row for row in seen if row["milestone"] in ON_DEVICE]
     least = min(device, key=lambda row: row["seen"])
     records = (
-        f"device milestones of {least['seen']:,} of {least['expected']:,} tokens" if least["seen"] else ""
+        f"device milestones of {least['seen']:,} of {number_of(least['expected'], 'token')}"
+        if least["seen"]
+        else ""
     )
     out = [
         _kind(run, columns, kinds == name, name, steps[name], records, n)
@@ -147,7 +150,12 @@ def _kind(
         f"How long is it from each milestone of a token to its next, in {what}?", rows, footer, axis="time"
     )
     return run.desk.figure(
-        run.page, f"token-pairs{f'-{number}' if number else ''}", chart, "token_step"
+        run.page,
+        f"token-pairs{f'-{number}' if number else ''}",
+        chart,
+        "token_step",
+        **OF_LIVES,
+        kind=kind or None,
     ) + table(["from and to", "p50", "p95", "steps", "tokens"], lines, caption=f"Between milestones, {what}")
 
 
@@ -164,8 +172,8 @@ def _order(run: Run) -> str:
 
 def _in_order(rows: list[Record], early: list[Record]) -> str:
     if not early:
-        pairs = sum(row["pairs"] for row in rows)
-        return f"\n{text(f'In order: each of {pairs:,} pairs of neighbouring milestones (counted).')}\n"
+        pairs = number_of(sum(row["pairs"] for row in rows), "pair")
+        return f"\n{text(f'In order: {pairs} of neighbouring milestones, all of them (counted).')}\n"
     return table(
         ["from and to", "out of order", "by more than the clock's bound", "bound unknown", "by at most", "widest bound"],
         [
@@ -195,7 +203,7 @@ def _streams(run: Run) -> str:
         has = np.array([v is not None and v == v for v in columns[key].tolist()], dtype=bool)
         if not has.all():
             left_out.append(
-                f"{np.count_nonzero(~has):,} of {count:,} requests have no {label.partition(' (')[0]}"
+                f"no {label.partition(' (')[0]} is known of {np.count_nonzero(~has):,} of {number_of(count, 'request')}"
             )
         values = columns[key][has].astype(np.int64)
         rows += [
@@ -204,7 +212,7 @@ def _streams(run: Run) -> str:
         ]
     tokens = [v for v in columns["tokens"].tolist() if v is not None and v == v]
     chunks = int(columns["chunks"].sum())
-    held = f"{int(sum(tokens)):,} tokens" if len(tokens) == count else "an unknown number of tokens"
+    held = number_of(int(sum(tokens)), "token") if len(tokens) == count else "an unknown number of tokens"
     chart = bands.draw(
         "How long is it from token to token, and from chunk to chunk, at the client?",
         rows,
