@@ -63,6 +63,8 @@ class Packets:
     """Writes packets to ``file``. Times are ns and not below 0; tracks are numbered from 1; ids of flows have 64 bits."""
 
     file: BinaryIO
+    #: The least time that was written, ns; None before the first.
+    earliest_ns: int | None = None
     _tracks: int = 0
     _buffer: list[bytes] = field(default_factory=list)
     _held: int = 0
@@ -118,6 +120,8 @@ class Packets:
         told = _bytes(_INTERNED, self._new) if self._new else b""
         self._new = b""
         self._packet(_TIMED + _varint(at_ns) + _OF_SEQUENCE + told + _bytes(_EVENT, b"".join(event)))
+        if self.earliest_ns is None or at_ns < self.earliest_ns:
+            self.earliest_ns = at_ns
 
     def _argument(self, key: str, value: Value) -> bytes:
         made = self._arguments.get((key, value))

@@ -54,7 +54,7 @@ class _Trace:
 
     def write(self) -> dict[str, int]:
         self.later_ns = max(0, -self._earliest())
-        self._about()
+        about = self._about()
         _requests.write(
             self.source, self.packets, self.group("Requests and their tokens"), self.later_ns, self.written
         )
@@ -64,6 +64,8 @@ class _Trace:
         links = _Links(self.source)
         self.spans("calls", "Runtime calls", lambda row: f"{_thread(row)} ({row['source']})", links)
         self._intervals()
+        # Where the rest begins: of one step, that is not where the run does.
+        self.packets.instant(self.packets.earliest_ns or 0, about, "about this run", self._told())
         return self.written
 
     def spans(self, name: str, title: str, of: Callable[[Record], str], links: _Links | None = None) -> None:
@@ -146,28 +148,24 @@ class _Trace:
             self.groups[title] = self.packets.track(title, rank=len(self.groups))
         return self.groups[title]
 
-    def _about(self) -> None:
-        """The first track is the run: what it is, and what it cannot be used for, stands in its name."""
+    def _about(self) -> int:
+        """The first track is the run: what it cannot be used for stands in its name."""
         about = self.source.about
+        stamps = "".join(f" · {line}" for line in self.source.retractions())
+        name = f"{about['run']}: level {about['level']}, {about['role']} host, {about['use']}{stamps}"
+        return self.packets.track(name, rank=-1)
+
+    def _told(self) -> Arguments:
+        """What is known of the run."""
         told: Arguments = {
             key: "; ".join(value) if isinstance(value, list) else value
-            for key, value in about.items()
+            for key, value in self.source.about.items()
             if isinstance(value, str | int | list)
         }
         told["made by"] = MADE_BY
         if self.later_ns:
             told["times are later, by ns"] = self.later_ns
-        stamps = "".join(f" · {line}" for line in self.source.retractions())
-        name = f"{about['run']}: level {about['level']}, {about['role']} host, {about['use']}{stamps}"
-        track = self.packets.track(name, rank=-1)
-        self.packets.instant(max(0, self._origin() + self.later_ns), track, "about this run", told)
-
-    def _origin(self) -> int:
-        rows = self.source.store.rows(
-            "SELECT coalesce(host_ns, device_ns, 0) AS ns FROM row_origin WHERE run_id = ?",
-            [self.source.run_id],
-        )
-        return int(rows[0]["ns"])
+        return told
 
     def _earliest(self) -> int:
         """The least time of the run; 0 where there is none."""

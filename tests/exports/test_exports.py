@@ -208,6 +208,23 @@ def test_times_before_zero_are_all_later_by_a_stated_time(tmp_path: Path) -> Non
     assert one(trace, "about this run").arguments["times are later, by ns"] == 40
 
 
+def test_in_a_trace_of_some_steps_the_run_is_told_where_they_begin(tmp_path: Path) -> None:
+    steps = [
+        {
+            "name": f"step.{n}",
+            "number": n,
+            "start_ns": ZERO + 1_000 * n,
+            "end_ns": ZERO + 1_000 * n + 9,
+            **STEP,
+        }
+        for n in range(2)
+    ]
+    read_in(tmp_path / "s.db", write_capture(tmp_path / "made-up", {"step": steps}, level="host"))
+    export(tmp_path / "s.db", "perfetto", tmp_path / "t", exports.Steps(1, 1))
+    trace = perfetto_reading.read((tmp_path / "t").read_bytes())
+    assert one(trace, "about this run").start_ns == one(trace, "step.1").start_ns == ZERO + 1_000
+
+
 def test_parquet_has_every_row_with_whole_numbers_of_64_bits(store: Path, tmp_path: Path) -> None:
     written = export(store, "parquet", tmp_path / "p")
     for name, question in (
