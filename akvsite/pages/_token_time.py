@@ -276,7 +276,7 @@ def _longest(run: Run, lives: Lives) -> str:
             table(
                 ["token", "life", "longest segment", "unknown inside", "step", "kind of step"],
                 rows,
-                caption=f"{title}: the {len(rows)} longest of {len(own):,} lives, one record each",
+                caption=f"{title}: the {len(rows)} longest of {number_of(len(own), 'life', 'lives')}, one record each",
             )
         )
     return "\n".join(parts)

@@ -213,10 +213,10 @@ def test_a_token_whose_milestones_are_out_of_order(written: Pages, tmp_path: Pat
     of = written(log.log.write(tmp_path / "order.akvlog"))
     # 0.2 - 0.3 + 0.2 us: as recorded, neither dropped nor made positive; one of the three is counted as out of order.
     assert (
-        "unknown: sampled to detokenised 33.3 ns no band: n 3 < 200 100.0 ns (total) 0.35 % 3 of 3 1"
+        "unknown: sampled to detokenised 33.3 ns no band: n 3 < 200 0.35 % 3 of 3 100.0 ns (total) 1"
         in of.pages["tokens"]
     )
-    assert "the life 9.65 us no band: n 3 < 200 28.95 us (total) 100.00 % 3 of 3 0" in of.pages["tokens"]
+    assert "the life 9.65 us no band: n 3 < 200 100.00 % 3 of 3 28.95 us (total) 0" in of.pages["tokens"]
     assert "out of order" in of.pages["runs"]
     apart = [row["detokenised_ns"] - row["sampled_ns"] for row in of.rows("tokens")]
     assert apart == [200, -300, 200]
@@ -259,7 +259,7 @@ def test_two_steps_with_one_number(written: Pages, tmp_path: Path) -> None:
     # Each call began in a step of its own time, whatever its number.
     assert [row["step_id"] for row in of.rows("calls")] == [0, 0, 1, 1, 2, 2]
     # Each token counts once: 0.5 us each.
-    assert "the life 500 ns no band: n 2 < 200 1.000 us (total) 100.00 % 2 of 2 0" in of.pages["tokens"]
+    assert "the life 500 ns no band: n 2 < 200 100.00 % 2 of 2 1.000 us (total) 0" in of.pages["tokens"]
     asked = ask(tmp_path / "akvsite.db", "SELECT step, tokens, mean_ns FROM token_step ORDER BY step")
     assert [tuple(row.values()) for row in asked] == [(0, 1, 500), (1, 1, 500)]
     assert "0 7 kernel 6 2.00 records no band: n 3 < 200 4.00 us" in of.pages["steps"]

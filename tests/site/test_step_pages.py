@@ -250,5 +250,5 @@ def test_steps_by_their_batch_never_pool_kinds_or_sources(tmp_path: Path) -> Non
     ]
     folder = write_capture(tmp_path / "off", {"step": drawn})
     page = pages(tmp_path, folder)["steps/off"]
-    found = [line[:3] for line in lines(page, "Steps by their batch")]
+    found = [[*line[:2], line[4]] for line in lines(page, "Steps by their batch")]
     assert found == [["decode steps", "1", "3"], ["decode steps", "2", "2"], ["prefill steps", "2", "1"]]
