@@ -106,7 +106,7 @@ def _establishes(run: Run) -> Iterator[str]:
             yield f"Not everything that ran is known to be in the records: {text(run.blind)}{seen}. What is missing is no fact about the device, and idle time is unknown."
         yield "That records share time on a timeline was seen while instruments ran: overlap, serialisation and waiting stay open until a control with capture off."
         ticks = f" {text(run.ticks.capitalize())}: no gap below that is stated." if run.ticks else ""
-        yield f"Device times on the host's axis: {text(run.clock_line)}.{ticks}"
+        yield f"Device times lie on the host's axis as “device clock” above says.{ticks}"
     elif listed["calls"]:
         launches = f" ({run.seen()})" if run.coverage else ""
         yield f"It has runtime calls and no device records{text(launches)}: what the device did is unknown, not idle."

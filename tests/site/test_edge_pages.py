@@ -63,7 +63,7 @@ def test_a_run_of_the_recorder_shows_its_calls(page: Page, tmp_path: Path) -> No
     assert "(its own clock)" in text
     # One reading within 10 ns, of a counter of 52 ns, and four waits; a record lies somewhere in its own tick as well.
     assert "on the host's axis bounded" in " ".join(text.split()) and "clock ±60 ns (widest 60 ns)" in text
-    assert "## From call to device" in text and "Below the calls: the 3 device records" in text
+    assert "## From call to device" in text and "Below the calls: 3 device records of theirs" in text
     # 4 events and a kernel were made; 3 events were released.
     assert " event shim 4 0 3 " in " ".join(text.split())
     assert "counted only: neither its time nor what it did 5" in " ".join(text.split())

@@ -118,7 +118,7 @@ def test_the_device_page_prints_what_was_seen_beside_its_numbers(project: Path) 
     assert "copies 384 of 384 launched, kernels 3672 of 3672 launched" in text
     assert "device to host by the vendor, unproven" in text
     assert "32 ns, told from the lengths of its records" in text and "as the runtime gives it" not in text
-    assert "stays open until a control" in text
+    assert "stay open until a control" in text
 
 
 def test_an_instrumented_run_states_no_speed(project: Path) -> None:

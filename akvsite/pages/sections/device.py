@@ -270,8 +270,8 @@ def _delay(run: Run) -> str:
     return (
         "\n### From call to device\n\n"
         + text(
-            "The two times come from two clocks, and a pair is associated by its id or its event: what is known of the clocks, and how "
-            "many records begin before their call, is printed under each chart."
+            "The two times come from two clocks, of which what is known is printed under each chart. A pair is associated by its id or its "
+            f"event. Of them {note}."
         )
         + "\n\n"
         + run.desk.figure(
@@ -281,7 +281,7 @@ def _delay(run: Run) -> str:
             run.page, "delay-percentiles",
             bands.draw(
                 "How long after its call does a device record begin, and how much of it do the clocks leave open?", rows,
-                run.footer(seen=run.seen(), axis="both", notes=("records in the order of their calls", note)), axis=axis,
+                run.footer(seen=run.seen(), axis="both", notes=("records in the order of their calls",)), axis=axis,
             ),
             "launch_delay", **_linked(run),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from akvsite.estimate import written
+from akvsite.pages import Record
 from akvsite.pages._html import Cell, code, counted, table, text
 from akvsite.pages._run import Run
 
@@ -12,18 +13,14 @@ LISTED = 200
 
 
 def write(run: Run) -> str:
-    lost = run.desk.ask("call_lost", run_id=run.id, order="path,fate,what", limit=LISTED)
+    lost = no_rows(run)
     clocks = run.desk.ask("clock_reading", run_id=run.id, order="process_id,device,source")
     parts = []
     if lost:
-        several = len({r["path"] for r in lost}) > 1
         parts.append(
             table(
-                [*(["file"] if several else []), "kind of record", "what became of it", "records"],
-                [
-                    [*([Cell(code(r["path"]))] if several else []), r["what"], r["fate"], counted(r["count"])]
-                    for r in lost
-                ],
+                ["file", "kind of record", "what became of it", "records"],
+                [[Cell(code(r["path"])), r["what"], r["fate"], counted(r["count"])] for r in lost],
                 caption=f"Records that are no rows, counted; up to {LISTED}",
             )
         )
@@ -44,6 +41,11 @@ def write(run: Run) -> str:
             )
         )  # fmt: skip
     return "\n".join(parts)
+
+
+def no_rows(run: Run) -> list[Record]:
+    """What a recorder's files hold and no table does: the records of a run are listed without them."""
+    return run.desk.ask("call_lost", run_id=run.id, order="path,fate,what", limit=LISTED)
 
 
 def _ns(value: int | None) -> Cell:

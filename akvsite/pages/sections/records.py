@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from akvsite.pages._html import Cell, code, counted, number_of, table, text
 from akvsite.pages._run import Run
+from akvsite.pages.sections.recorder import no_rows
 
 TITLE = "Records"
 
@@ -43,11 +44,16 @@ def write(run: Run) -> str:
             ],
         )
     )
+    above = {(r["path"], r["what"], r["fate"]) for r in no_rows(run)}
     parts.append(
         table(
             ["file", "kind of record", "what became of it", "records"],
-            [[Cell(code(r["path"])), r["what"], r["fate"], counted(r["count"])] for r in account],
-            caption="Every record of every file",
+            [
+                [Cell(code(r["path"])), r["what"], r["fate"], counted(r["count"])]
+                for r in account
+                if (r["path"], r["what"], r["fate"]) not in above
+            ],
+            caption=f"Every record of every file{', but for those above that are no rows' if above else ''}",
         )
     )
     if refused:
