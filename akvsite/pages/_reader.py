@@ -10,7 +10,7 @@ from typing import Literal
 
 from akvsite.pages._html import items, text
 from akvsite.pages._listed import BY_NAME
-from akvsite.pages._run import Run
+from akvsite.pages._run import Run, process_names
 
 #: What is read until the script has drawn, and where it never runs.
 WAITING = "A script draws this part, out of files beside the page. Where scripts do not run, the tables of this page have what they can, and the commands akvsite export and akvsite sql have every row."
@@ -38,6 +38,8 @@ def reader(
         "question": question,
         "rows": f"../data/rows/{run.name}/",
         "page": f"../rows/{run.name}.html",
+        # What its processes are called elsewhere; rows have their ids, which tell them apart.
+        "processes": process_names(run.desk, run.id, files=False),
         "footer": footer.paragraphs([]),
         **more,
     }

@@ -322,9 +322,11 @@ def finished(durations: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.array([d is not None and d == d for d in durations.tolist()], dtype=bool)
 
 
-def process_names(desk: Desk, run_id: int, among: Collection[int] | None = None) -> dict[int, str]:
+def process_names(
+    desk: Desk, run_id: int, among: Collection[int] | None = None, *, files: bool = True
+) -> dict[int, str]:
     """What each process of a run is called, or each of some: its rank, else its pid; with its file where several of them
-    are called the same."""
+    are called the same, unless ``files`` is False, since something else tells them apart."""
     rows = desk.ask("process_list", run_id=run_id, order="process_id")
     rows = [row for row in rows if among is None or row["process_id"] in among]
     names = {
@@ -333,7 +335,7 @@ def process_names(desk: Desk, run_id: int, among: Collection[int] | None = None)
     }
     several = Counter(names.values())
     return {
-        row["process_id"]: f"{row['path']}, {name}" if several[name] > 1 else name
+        row["process_id"]: f"{row['path']}, {name}" if files and several[name] > 1 else name
         for row in rows
         for name in (names[row["process_id"]],)
     }

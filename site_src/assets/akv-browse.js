@@ -12,6 +12,7 @@
   var choice = window.akvChoice;
   var element = choice.element;
   var grouped = window.akvFilter.grouped;
+  var counted = choice.counted;
 
   var parts = window.akvBrowseParts;
   var button = parts.button;
@@ -152,7 +153,7 @@
     });
     own.stopped = false;
     options.progress = function (n, of, found) {
-      own.progress(n, of, found + " rows found so far");
+      own.progress(n, of, counted(found, "row") + " found so far");
       if (bytesOf(listing, pieces.slice(0, n + 1)) > most) own.stopped = true;
       return turn === own.turn && !own.stopped;
     };
@@ -174,7 +175,7 @@
         })
       );
     }
-    own.parts.status.firstChild.textContent = "Looked through " + n + " of " + of + " pieces; " + said + ". ";
+    own.parts.status.firstChild.textContent = "Looked through " + n + " of " + counted(of, "piece") + "; " + said + ". ";
   };
 
   /* What was said of a search that is over goes. */
@@ -198,8 +199,9 @@
       chosen: Object.assign({}, chosen, { of: own.listedNow.name, from: own.from }),
       picked: picked,
       refers: own.listedNow.refers,
+      about: own.about,
       sorted: function (name, way) {
-        own.say("Sorted by " + name + ", " + way + ": the " + own.rows.length + " rows shown among each other, no others.");
+        own.say("Sorted by " + name + ", " + way + ": " + counted(own.rows.length, "row") + " shown, among each other, and no others.");
       },
     });
     own.parts.table.append(made.element);
@@ -230,7 +232,7 @@
     own.parts.count.textContent = "Counting …";
     return own.listing
       .count(own.asked.filter, function (n, of, rows) {
-        own.progress(n, of, rows + " rows counted so far");
+        own.progress(n, of, counted(rows, "row") + " counted so far");
         return turn === own.turn && !own.stopped;
       })
       .then(function (counted) {
@@ -262,7 +264,7 @@
     var rows = this.rows;
     if (!rows.length) return "No row shown ";
     return (
-      grouped(rows.length) + (rows.length === 1 ? " row" : " rows") + " shown (" + grouped(rows[0].place) + " to " +
+      counted(rows.length, "row") + " shown (" + grouped(rows[0].place) + " to " +
       grouped(rows[rows.length - 1].place) + ") "
     );
   };
@@ -288,6 +290,7 @@
         var made = window.akvRowsTable.detail(own.listing, found, {
           title: "Row " + grouped(row) + " of " + grouped(own.listing.rows) + ": " + own.listedNow.title.toLowerCase(),
           refers: own.listedNow.refers,
+          about: own.about,
           more: window.akvRowsTable.leads(own.about, own.listedNow, found, own.listing.rows).concat(same),
         });
         made.append(

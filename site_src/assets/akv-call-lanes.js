@@ -16,7 +16,8 @@
     return KINDS.indexOf(kind) < 0 ? "other" : kind;
   }
 
-  var element = window.akvChoice.element;
+  var choice = window.akvChoice;
+  var element = choice.element;
 
   function Lanes() {
     this.order = [[], [], [], []];
@@ -58,7 +59,7 @@
 
   function callBar(call, base) {
     var row = call.row;
-    var words = nameOf(row) + " (" + row.kind + "), row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + call.records.length + " device records, " + parts.delay(call) : "");
+    var words = nameOf(row) + " (" + row.kind + "), row " + row.place + ": " + parts.inside(row) + (call.records.length ? ", " + choice.counted(call.records.length, "device record") + ", " + parts.delay(call) : "");
     return {
       start: row.start_ns - base, end: row.duration_ns === null ? null : row.start_ns + row.duration_ns - base, startBound: 0, endBound: 0,
       kind: hue(row.kind), name: row.name, title: words,
@@ -96,7 +97,7 @@
     var drawn = [];
     calls.forEach(function (call) {
       var row = call.row;
-      var label = (several.source ? row.source + " · " : several.process_id ? "process " + row.process_id + " · " : "") +
+      var label = (several.source ? row.source + " · " : several.process_id ? choice.process(about, row.process_id) + " · " : "") +
         "thread " + (row.thread || "unknown") + (row.nested ? " · inside others" : "");
       var lane = parts.isAlone(about, call) ? lanes.lane(1, label + " · no device record") : lanes.lane(0, label);
       lane.bars.push(callBar(call, base));
@@ -160,7 +161,7 @@
     }).length;
     return (by.length ? "a line joins what is associated by " + by.join(", ") + ", and says no more" : "nothing on the device is associated with these calls") +
       (joins.length > LINES ? "; of a call with several records the first alone is joined" : "") +
-      (off ? "; " + off + " records are not on the host's axis, and not drawn" : "");
+      (off ? "; " + choice.counted(off, "record is", "records are") + " not on the host's axis, and not drawn" : "");
   }
 
   /* What is marked behind the bars: the step, or the call that was chosen. */
@@ -191,8 +192,8 @@
 
   function summary(view, all) {
     var records = parts.recordsOf(view).length;
-    return view.calls.length + " calls and " + records + " device records associated with them, on " + all.length + " lanes" +
-      (view.lone && view.lone.length ? "; " + view.lone.length + " device records have no call" : "") + ". The table of calls has the same.";
+    return choice.counted(view.calls.length, "call") + ", with " + choice.counted(records, "associated device record") + ", on " + choice.counted(all.length, "lane") +
+      (view.lone && view.lone.length ? "; " + choice.counted(view.lone.length, "device record has", "device records have") + " no call" : "") + ". The table of calls has the same.";
   }
 
   window.akvCallLanes = { draw: draw };

@@ -100,8 +100,14 @@
     return ns === null || ns === undefined ? "bound unknown" : ns === 0 ? "as read" : "±" + time(ns);
   }
 
-  function counted(number, word) {
-    return number.toLocaleString("en") + " " + word + (number === 1 ? "" : "s");
+  /* A count with its noun: "1 row", "1,700 rows", "1 record has". */
+  function counted(number, word, several) {
+    return number.toLocaleString("en") + " " + (number === 1 ? word : several || word + "s");
+  }
+
+  /* What a process is called on the other pages of its run: "rank 0", or "pid 41"; its id where nothing tells. */
+  function process(about, id) {
+    return (about.processes && about.processes[id]) || "process " + id;
   }
 
   /* A name as it can be read: of a long one its two ends, since all of it is in its row; told where it is empty or unknown. */
@@ -138,6 +144,7 @@
     time: time,
     bound: bound,
     counted: counted,
+    process: process,
     short: short,
     element: element,
   };

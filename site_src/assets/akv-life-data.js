@@ -8,6 +8,7 @@
 
   if (window.akvLifeData) return;
 
+  var ALIKE = 50; // tokens of one request and number that are told of
   var NAMES = ["tokens", "steps", "pairs", "requests", "events", "phases", "calls", "intervals"];
   var WHOLE = /^[0-9]+$/;
   // What is drawn of each, at most; all of them are counted.
@@ -43,28 +44,41 @@
     if (number === undefined || number === "") return least(tokens, request);
     var why = "There is no token “" + number + "” of request " + request + ". ";
     if (!/^-?[0-9]+$/.test(number)) return Promise.resolve({ token: null, why: why + "Tokens of a request are counted from 0." });
-    return tokens.find({ request: request, number: Number(number) }, { count: 50 }).then(function (found) {
+    return tokens.find({ request: request, number: Number(number) }, { count: ALIKE }).then(function (found) {
       if (found.rows.length) return { token: found.rows[0], alike: found.rows };
       var rows = tokens.total({ request: request });
       if (rows === null) return { token: null, why: why };
-      var has = rows ? "It has " + rows.toLocaleString("en") + (rows === 1 ? " row." : " rows.") : "No token of that request is on record.";
+      var has = rows ? "It has " + window.akvChoice.counted(rows, "row") + "." : "No token of that request is on record.";
       return { token: null, why: why + has };
     });
   }
 
   function least(tokens, request) {
-    var found = null;
+    var found = {}; // by process, since in several a request may have that name: its least number, and where it stands
     return tokens
       .each({ request: request }, function (piece, rows) {
         var numbers = piece.column("number");
+        var processes = piece.column("process_id");
         rows.forEach(function (at) {
-          if (found === null || numbers[at] < found.number) found = { number: numbers[at], place: piece.first + at };
+          var own = found[processes[at]];
+          if (!own || numbers[at] < own.number) own = found[processes[at]] = { number: numbers[at], places: [] };
+          if (numbers[at] === own.number) own.places.push(piece.first + at);
         });
       })
       .then(function () {
-        if (!found) return { token: null, why: "No token of request " + request + " is on record." };
-        return tokens.at(found.place).then(function (row) {
-          return { token: row, alike: [row] };
+        var places = Object.keys(found).reduce(function (all, process) {
+          return all.concat(found[process].places);
+        }, []);
+        if (!places.length) return { token: null, why: "No token of request " + request + " is on record." };
+        places.sort(function (a, b) {
+          return a - b;
+        });
+        return Promise.all(
+          places.slice(0, ALIKE).map(function (place) {
+            return tokens.at(place);
+          })
+        ).then(function (rows) {
+          return { token: rows[0], alike: rows };
         });
       });
   }

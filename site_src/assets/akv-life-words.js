@@ -55,18 +55,18 @@
       var name = window.akvLifeLanes.nameOf(about, segment) + (length < 0 ? ", out of order" : "");
       return [
         heldLink(name + (missing ? " (" + missing + ")" : ""), about, segment, around.held),
-        about.milestones[segment.from].word,
-        about.milestones[segment.to].word,
         exact(length),
         share(length, sums.life),
+        about.milestones[segment.from].word,
+        about.milestones[segment.to].word,
         choice.bound(segment.startBound) + ", " + choice.bound(segment.endBound),
       ];
     });
     var unknown = sums.holes ? [exact(sums.unknown), share(sums.unknown, sums.life)] : ["none", "none"];
-    rows.push(["unknown inside, in all", "", ""].concat(unknown, ""));
-    rows.push(["the life", "", "", exact(sums.life), share(sums.life, sums.life), ""]);
+    rows.push(["unknown inside, in all"].concat(unknown, ["", "", ""]));
+    rows.push(["the life", exact(sums.life), share(sums.life, sums.life), "", "", ""]);
     var caption = "Segments of this life: one record, no estimate. As read: a time of the host's own clock";
-    return table(caption, ["segment", "from", "to", "length", "share of the life", "how well its two ends are known"], rows, [3, 4]);
+    return table(caption, ["segment", "length", "share of the life", "from", "to", "how well its two ends are known"], rows, [1, 2]);
   }
 
   function eventsOf(found, zero) {
@@ -97,7 +97,7 @@
     var homeless = found.intervals.rows.filter(function (one) {
       return one.start_ns === null;
     }).length;
-    if (homeless) notes.push(homeless + " device records of its step could not be brought to the host's axis and are not drawn.");
+    if (homeless) notes.push(choice.counted(homeless, "device record") + " of its step could not be brought to the host's axis, and not drawn.");
     return notes;
   }
 
@@ -116,7 +116,7 @@
   /* Why a step's number leads to no step. */
   function unnamed(row, numbered) {
     var count = numbered.steps.length;
-    if (count) return count + (count === 1 ? " step has" : " steps have") + " the number of its step, " + row.step + ": which of them made it is not known, and nothing is linked by it.";
+    if (count) return choice.counted(count, "step has", "steps have") + " the number of its step, " + row.step + ": which of them made it is not known, and nothing is linked by it.";
     if (!numbered.any) return "Its step is number " + row.step + ", and the steps of its process have no numbers: nothing can be linked by it.";
     return "Its step, " + row.step + ", is not on record: nothing can be linked by it.";
   }
@@ -126,7 +126,7 @@
       return [row.step === null ? "Which step made it is not on record." : unnamed(row, found.numbered)];
     }
     var own = found.others.all;
-    var notes = ["Its step made " + own.toLocaleString("en") + (own === 1 ? " token, this one alone." : " tokens, this one among them.")];
+    var notes = ["Its step made " + choice.counted(own, "token, this one alone.", "tokens, this one among them.")];
     if (own > found.others.rows.length) notes.push("Of these, " + (own - found.others.rows.length) + " are not drawn.");
     if (found.steps.length > 1) notes.push("Two sources drew that iteration; calls and device records may lie in the step of the other one.");
     if (found.steps[0].warm_up) notes.push("The step is declared as warm-up: it is in no number, and it is shown here as it was recorded.");
@@ -166,7 +166,7 @@
     var of = found.inTime;
     if (!of.all) return [];
     var drawn = of.all > of.rows.length ? "; the " + of.rows.length + " longest are drawn" : "";
-    return [of.all.toLocaleString("en") + " device records of no call on record begin in the time of its step: associated by time alone" + drawn + "."];
+    return [choice.counted(of.all, "device record of no call on record begins", "device records of no call on record begin") + " in the time of its step: associated by time alone" + drawn + "."];
   }
 
   function linksOf(about, lists, found, row) {
@@ -196,12 +196,12 @@
     return made;
   }
 
-  function alikeOf(found) {
+  function alikeOf(about, found) {
     if (found.alike.length < 2) return null;
     var links = found.alike.map(function (one) {
-      return element("a", { href: choice.address({ token: one.place }) }, "process " + one.process_id + ", row " + one.place);
+      return element("a", { href: choice.address({ token: one.place }) }, choice.process(about, one.process_id) + ", row " + one.place);
     });
-    return element("p", {}, "On record more than once: ", joined(links));
+    return element("p", {}, "Several on record have this name, and the first of them is shown: ", joined(links));
   }
 
   function of(about, lists, found, segments, sums, around) {
@@ -212,7 +212,7 @@
       notes.append(element("li", {}, line));
     });
     made.append(linksOf(about, lists, around, row));
-    var alike = alikeOf(found);
+    var alike = alikeOf(about, found);
     if (alike) made.append(alike);
     if (segments.length) made.append(segmentsOf(about, segments, sums, around));
     made.append(notes);

@@ -50,7 +50,8 @@
     var body = element("tbody");
     var numbers = {};
     used.forEach(function (column, n) {
-      numbers[column.name] = isNumber(column, rows);
+      // The id of a process is a key and no number: it stands behind what the process is called.
+      numbers[column.name] = column.name !== "process_id" && isNumber(column, rows);
       var button = element("button", { type: "button", class: "akv-sort" }, column.name);
       button.addEventListener("click", function () {
         sort(head, body, n + 1, column.name, options.sorted);
@@ -84,13 +85,18 @@
       element("td", { class: "akv-number", "data-sort": row.place }, element("a", { href: to }, grouped(row.place)))
     );
     used.forEach(function (column) {
-      made.append(cell(row[column.name], column.name, numbers[column.name], options.refers));
+      made.append(cell(row[column.name], column.name, numbers[column.name], options));
     });
     return made;
   }
 
-  function cell(value, name, number, refers) {
-    var text = shown(value);
+  /* A value in words: as it was recorded, but that a process has what it is called. */
+  function worded(value, name, about) {
+    return name === "process_id" && value !== null ? window.akvChoice.process(about, value) + " (id " + value + ")" : shown(value);
+  }
+
+  function cell(value, name, number, options) {
+    var text = worded(value, name, options.about);
     if (value === null) return element("td", { class: "akv-none" }, "–");
     var attributes = {
       class: number ? "akv-number" : null,
@@ -98,7 +104,7 @@
       title: text.length > LONG ? text : null,
     };
     var words = text.length > LONG ? text.slice(0, LONG - 20) + "…" + text.slice(-19) : text;
-    var to = target(refers, name, value);
+    var to = target(options.refers, name, value);
     return element("td", attributes, to ? element("a", { href: to }, words) : element("bdi", {}, words));
   }
 
@@ -174,7 +180,7 @@
     listing.columns.forEach(function (column) {
       var value = row[column.name];
       var to = target(options.refers, column.name, value);
-      var text = value === null ? "not known" : shown(value);
+      var text = value === null ? "not known" : worded(value, column.name, options.about);
       var long = /_ns$/.test(column.name) && typeof value === "number" && Math.abs(value) >= 1000;
       var length = long ? " ns = " + window.akvChoice.time(value) : "";
       var whole = absolute(column, value);

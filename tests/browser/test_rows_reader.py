@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,14 @@ def test_a_row_in_full_leads_on(page: Page, made: Path) -> None:
     assert page.title() != "hit"
 
 
+def test_a_process_is_called_as_on_other_pages_and_its_id_is_the_key(page: Page, made: Path) -> None:
+    page.goto(f"{(made / 'rows' / 'big').as_uri()}.html#of=calls&process_id=1&row=3")
+    cells = page.locator("td", has_text="(id 1)")
+    expect(cells.first).to_have_text(re.compile(r"^(rank|pid) .* \(id 1\)$"))
+    # In the table, and in the row in full.
+    assert cells.count() > 2
+
+
 def test_keys_lead_through_the_rows_but_not_while_something_is_typed(page: Page, made: Path) -> None:
     _open(page, made, "#of=calls")
     expect(_count(page)).to_contain_text("of 1,200")
@@ -284,7 +293,9 @@ def test_rows_are_sorted_among_those_shown_and_that_is_said(page: Page, made: Pa
     page.get_by_role("button", name="duration_ns").click()
     places = _places(page)
     assert places == sorted(places, key=lambda n: (n % 5, n))
-    expect(page.locator(".akv-browse-said")).to_contain_text("the 100 rows shown among each other, no others")
+    expect(page.locator(".akv-browse-said")).to_contain_text(
+        "100 rows shown, among each other, and no others"
+    )
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "default"), (390, "slate")])

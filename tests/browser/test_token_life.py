@@ -34,6 +34,7 @@ def token(request: str, number: int, step: int | None, at: int, **more: int | No
     row = {
         "request": request,
         "number": number,
+        "process": 0,
         "tokens": 1,
         "step": step,
         "arrived_ns": 5 * MS,
@@ -45,7 +46,7 @@ def token(request: str, number: int, step: int | None, at: int, **more: int | No
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
     """``whole`` has every level, ``client`` nothing but the times of a client; ``odd`` has text that was held back, requests of
-    one name, a step number that was given twice and a request that begins at its seventh token."""
+    one name, also in two processes, a step number that was given twice and a request that begins at its seventh token."""
     folder = tmp_path_factory.mktemp("life")
     drawn = [{"name": f"step.{n}", "start_ns": 10 * n * MS, "end_ns": (10 * n + 9) * MS, "number": n, "kind": "decode", "source": "probe", "warm_up": 0} for n in range(1, 4)]  # fmt: skip
     captures = folder / "captures"
@@ -89,6 +90,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
                 token("same", 1, 3, 30, **host),
                 token("seven", 7, 1, 10, **host),
                 token("twice", 0, 9, 90, **host),
+                token("apart", 1, 1, 10, **host),
+                token("apart", 0, 1, 10, **host, process=1),
             ],
         },
     )
@@ -117,12 +120,12 @@ def test_a_life_is_its_segments_and_each_end_has_its_bound(page: Page, made: Pat
     watch = checks.Watch(page, made.as_uri())
     opened(page, made, "#request=r1&number=0")
     found = segments(page)
-    assert found["waiting for its first step"][2] == "5,000,000 ns"
+    assert found["waiting for its first step"][0] == "5,000,000 ns"
     assert found["until the device begins"][4] == "as read, ±50 us"
     assert found["device work of its step"][4] == "±50 us, ±50 us"
-    assert found["unknown inside, in all"][2] == "none"
-    lengths = [int(line[2].replace(",", "").split()[0]) for name, line in found.items() if line[0]]
-    assert sum(lengths) == 13 * MS and found["the life"][2] == "13,000,000 ns"
+    assert found["unknown inside, in all"][0] == "none"
+    lengths = [int(line[0].replace(",", "").split()[0]) for name, line in found.items() if line[2]]
+    assert sum(lengths) == 13 * MS and found["the life"][0] == "13,000,000 ns"
     assert "It lived 13 ms, from arrived to seen by the client" in page.locator(".akv-life-said").inner_text()
     watch.assert_clean()
 
@@ -131,11 +134,11 @@ def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) ->
     opened(page, made, "#request=r1&number=1")
     found = segments(page)
     name = "unknown: launched to sampled (no first device work, no last device work on record; device work that is linked with its step (that of 3 of 3 steps is on record) would tell)"
-    assert found[name][2:4] == ["3,000,000 ns", "37.50 %"]
-    assert found["unknown inside, in all"][2] == "3,000,000 ns"
+    assert found[name][:2] == ["3,000,000 ns", "37.50 %"]
+    assert found["unknown inside, in all"][0] == "3,000,000 ns"
     assert page.locator(".akv-lanes-hollow").count() == 1
     # A later token begins at its step; what lay before is no part of its life.
-    assert found["the life"][2] == "8,000,000 ns"
+    assert found["the life"][0] == "8,000,000 ns"
     assert "The life of the token before had ended 2 ms earlier" in notes(page)
     assert "Its step made 2 tokens" in notes(page)
 
@@ -143,8 +146,8 @@ def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) ->
 def test_what_is_out_of_order_keeps_its_sign(page: Page, made: Path) -> None:
     opened(page, made, "#request=r1&number=2")
     found = segments(page)
-    assert found["until seen by the client, out of order"][2] == "-500,000 ns"
-    assert found["the life"][2] == "7,500,000 ns"
+    assert found["until seen by the client, out of order"][0] == "-500,000 ns"
+    assert found["the life"][0] == "7,500,000 ns"
     assert page.locator(".akv-lanes-odd").count() == 1
 
 
@@ -153,7 +156,7 @@ def test_calls_and_device_records_of_the_step_are_linked_and_the_rest_is_said(pa
     titles = page.locator(".akv-lanes-one").evaluate_all(
         "all => all.map(one => one.getAttribute('aria-label'))"
     )
-    assert any("cudaLaunchKernel (launch, 1 device records): 500 us" in title for title in titles)
+    assert any("cudaLaunchKernel (launch, 1 device record): 500 us" in title for title in titles)
     assert any("kernel gemm: 1 ms, associated by correlation id; its ends bound unknown" in t for t in titles)
     assert page.locator(".akv-lanes-link").count() == 1
     text = page.locator(".akv-lanes").text_content() or ""
@@ -246,7 +249,7 @@ def test_readable_in_light_and_dark_wide_and_narrow(page: Page, made: Path, widt
 def test_text_that_was_held_back_leads_to_the_token_that_it_came_with(page: Page, made: Path) -> None:
     opened(page, made, "#request=held&number=0", run="odd")
     name = "until detokenised, held back, came out with token 1 (step 3)"
-    assert segments(page)[name][2] == "21,500,000 ns"
+    assert segments(page)[name][0] == "21,500,000 ns"
     text = page.locator(".akv-lanes").text_content() or ""
     assert "steps until its text came" in text
     titles = page.locator(".akv-lanes-one").evaluate_all(
@@ -269,6 +272,17 @@ def test_the_token_before_is_that_of_its_own_request(page: Page, made: Path) -> 
     opened(page, made, last, run="odd")
     assert "The life of the token before ended" not in notes(page)
     assert "The life of the token before had ended 2 ms earlier" in notes(page)
+
+
+@pytest.mark.parametrize(("name", "processes"), [("same", 1), ("apart", 2)])
+def test_a_name_that_several_requests_have_is_said_with_all_of_them(
+    page: Page, made: Path, name: str, processes: int
+) -> None:
+    opened(page, made, f"#request={name}", run="odd")
+    said = page.locator(".akv-life-words p", has_text="Several on record have this name")
+    links = said.locator("a").all_inner_texts()
+    assert len(links) == 2
+    assert len({link.partition(", row")[0] for link in links}) == processes, links
 
 
 def test_a_step_number_that_was_given_twice_is_said(page: Page, made: Path) -> None:

@@ -10,7 +10,7 @@ from akvsite.calls import EXPECTS
 from akvsite.charts import timeline
 from akvsite.pages import Record
 from akvsite.pages._html import number_of, text
-from akvsite.pages._run import Run
+from akvsite.pages._run import Run, process_names
 from akvsite.pages.sections.timeline import drawn, fullest, middle_step, placed
 
 TITLE = "Calls on the host's axis"
@@ -39,7 +39,7 @@ def write(run: Run) -> str:
         return ""
     origin = rows[0]["start_ns"]
     beneath, about_beneath = _beneath(run, step, rows)
-    lane_of = _lanes(rows)
+    lane_of = _lanes(run, rows)
     kept, count = fullest(rows, lane_of, LANES)
     kept.sort(key=lane_of)
     notes = [why]
@@ -98,11 +98,12 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
         )
     devices = len({(r["process_id"], r["device"]) for r in rows}) > 1
     processes = len({r["process_id"] for r in rows}) > 1
+    called = process_names(run.desk, run.id)
 
     def lane(row: Record) -> str:
         of_queue = f"{row['kind']} · queue {row['queue']}"
         of_device = f"device {row['device']} · {of_queue}" if devices else of_queue
-        return f"{of_device} · process {row['process_id']}" if processes else of_device
+        return f"{of_device} · {called[row['process_id']]}" if processes else of_device
 
     kept, count = fullest(rows, lane, DEVICE_LANES)
     kept.sort(key=lane)
@@ -115,13 +116,14 @@ def _beneath(run: Run, step: Record | None, calls: list[Record]) -> tuple[list[t
     )
 
 
-def _lanes(rows: list[Record]) -> Callable[[Record], str]:
+def _lanes(run: Run, rows: list[Record]) -> Callable[[Record], str]:
     """What the lane of a call is called: its thread, and of which tool and process where there are several."""
     tools, processes = (len({r[key] for r in rows}) > 1 for key in ("source", "process_id"))
+    called = process_names(run.desk, run.id)
 
     def lane(row: Record) -> str:
         of_tool = f"{row['source']} · " if tools else ""
-        of_process = f" · process {row['process_id']}" if processes and not tools else ""
+        of_process = f" · {called[row['process_id']]}" if processes and not tools else ""
         return f"{of_tool}thread {row['thread'] or 'unknown'}{of_process}" + (
             " · inside others" if row["nested"] else ""
         )

@@ -9,7 +9,7 @@ from akvsite.estimate import outward, written
 from akvsite.pages import Record
 from akvsite.pages import _clock_words as clock_words
 from akvsite.pages._html import Cell, counted, link, table, text
-from akvsite.pages._run import Run
+from akvsite.pages._run import Run, process_names
 
 TITLE = "Two clocks"
 
@@ -93,7 +93,9 @@ def _tick(clock: Record) -> str:
 def _device(clock: Record, run: Run) -> str:
     several = len({c["process_id"] for c in run.clocks}) > 1
     by = "converted by the vendor" if clock["made_by"] == "vendor" else "its own clock"
-    return f"device {clock['device']}, {by}" + (f", process {clock['process_id']}" if several else "")
+    return f"device {clock['device']}, {by}" + (
+        f", {process_names(run.desk, run.id)[clock['process_id']]}" if several else ""
+    )
 
 
 def _named(clock: Record, run: Run) -> str:
