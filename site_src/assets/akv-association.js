@@ -197,7 +197,7 @@
       return view.step && row.place === view.step.place;
     });
     if (!here || rows.length < 2) return null;
-    var line = element("p", {}, rows.length + " steps have number " + view.step.number + ": ");
+    var line = element("p", {}, counted(rows.length, "step has", "steps have") + " number " + view.step.number + ": ");
     rows.forEach(function (row, n) {
       line.append(n ? ", " : "", element("a", { href: "#step=" + row.place }, "row " + row.place + " (" + row.source + ")"));
     });

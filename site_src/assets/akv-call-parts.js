@@ -9,7 +9,8 @@
   var LONE = 8; // calls with no record that are listed by themselves
   var RECORDS = 400; // device records in the table
 
-  var element = window.akvChoice.element;
+  var choice = window.akvChoice;
+  var element = choice.element;
   var time = window.akvChoice.time;
 
   function hash(of) {
@@ -261,7 +262,7 @@
   function records(about, view) {
     var all = recordsOf(view);
     if (!all.length) return null;
-    var summary = element("summary", {}, all.length === 1 ? "The device record of these calls" : all.length + " device records of these calls");
+    var summary = element("summary", {}, choice.counted(all.length, "device record") + " of these calls");
     return element("details", { class: "akv-fold", open: !!view.call }, summary, recordsTable(about, all, "device records of these calls"));
   }
 

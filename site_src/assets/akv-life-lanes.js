@@ -189,7 +189,7 @@
   }
 
   function callOfRow(row) {
-    return row.name + (row.ran ? " of " + row.ran : "") + " (" + row.kind + ", " + row.intervals + " device records)";
+    return row.name + (row.ran ? " of " + row.ran : "") + " (" + row.kind + ", " + window.akvChoice.counted(row.intervals, "device record") + ")";
   }
 
   function stepLane(zero, step) {

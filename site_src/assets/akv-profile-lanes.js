@@ -6,6 +6,7 @@
 
   var BARS = 3000; // in one drawing, at most: the shortest are left out, and that is said
   var time = window.akvChoice.time;
+  var counted = window.akvChoice.counted;
   var bound = window.akvChoice.bound;
 
   var short = window.akvProfile.short;
@@ -147,8 +148,8 @@
   function notes(left, dropped, cut, spans) {
     var said = [];
     if (spans) said.push("a stretch between two timing events is no work: work and waiting lie in it alike");
-    if (dropped) said.push(dropped + " rows lie whole inside another of their lane and are not drawn");
-    if (left) said.push("the " + left + " shortest bars are not drawn: they are in the rows");
+    if (dropped) said.push(counted(dropped, "row lies", "rows lie") + " whole inside another of the lane, and not drawn");
+    if (left) said.push(counted(left, "bar") + " not drawn, the shortest: see the rows");
     if (cut) said.push("more than " + window.akvProfile.most + " rows of a kind are in this step: the first of them are drawn");
     return said;
   }
@@ -232,7 +233,7 @@
     var question = "What ran on the device for " + short(step.name) + ", by the device's own clock?";
     return {
       question: question,
-      summary: question + " " + rows.length + " records that have no place on the host's axis.",
+      summary: question + " " + counted(rows.length, "record") + " without a place on the host's axis.",
       zero: "the first of these records, on the device's own clock: it says nothing about when the host did what",
       lanes: lanes,
       footer: about.footer.concat(notes(left, 0, false)),
@@ -241,9 +242,9 @@
 
   function summary(step, data, placed) {
     return (
-      "Lanes of " + short(step.name) + ", which took " + time(step.duration_ns) + ": " + data.phases.length + " runner phases, " +
-      data.regions.length + " rows of the host, " + placed.length + " device records" +
-      (data.spans.length ? ", " + data.spans.length + " stretches between two timing events, which are no work" : "") + ". The tables below say the same in numbers."
+      "Lanes of " + short(step.name) + ", which took " + time(step.duration_ns) + ": " + counted(data.phases.length, "runner phase") + ", " +
+      counted(data.regions.length, "row") + " of the host, " + counted(placed.length, "device record") +
+      (data.spans.length ? ", " + counted(data.spans.length, "stretch", "stretches") + " between two timing events, which are no work" : "") + ". The tables below say the same in numbers."
     );
   }
 

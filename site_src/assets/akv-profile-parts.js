@@ -12,6 +12,7 @@
 
   var element = window.akvChoice.element;
   var time = window.akvChoice.time;
+  var counted = window.akvChoice.counted;
   var short = window.akvProfile.short;
 
   function share(ns, whole) {
@@ -100,7 +101,7 @@
         var ns = further.reduce(function (sum, part) {
           return sum + part.ns;
         }, 0);
-        lines.push([rows(about, further.length + " further parts", "regions", { step_id: step.place }), time(ns), share(ns, step.duration_ns)]);
+        lines.push([rows(about, counted(further.length, "further part"), "regions", { step_id: step.place }), time(ns), share(ns, step.duration_ns)]);
       }
       lines.push(["remainder: not attributed", time(found.rest), found.rest === null ? "unknown" : share(found.rest, step.duration_ns)]);
       lines.push(["the step", time(step.duration_ns), ""]);
@@ -193,7 +194,7 @@
       var words = window.akvProfile.named(seen[name], gap);
       if (words.length) made.append(made.textContent ? "; " : "", name + ": " + words.slice(0, NAMES).join(", "));
       if (words.length > NAMES) further.push(name + ": " + words.slice(NAMES, MORE).join(", "));
-      if (words.length > MORE) further.push(words.length - MORE + " further names are in the rows of the " + name);
+      if (words.length > MORE) further.push(counted(words.length - MORE, "further name is", "further names are") + " in the rows of the " + name);
     });
     if (seen.cut) made.append(made.textContent ? "; " : "", "more rows than were looked at");
     if (further.length) made.append(element("details", {}, element("summary", {}, "and more names"), further.join("; ")));

@@ -55,7 +55,7 @@
     var about = own.about;
     var step = data.steps[0];
     own.status.textContent =
-      (own.unasked ? about.unasked + " " : "") + short(step.name) + ", row " + step.place + ", " + step.kind + (step.batch === null ? "" : ", " + step.batch + " requests in the batch") + ", drawn by " + step.source + ", of " +
+      (own.unasked ? about.unasked + " " : "") + short(step.name) + ", row " + step.place + ", " + step.kind + (step.batch === null ? "" : ", " + window.akvChoice.counted(step.batch, "request") + " in the batch") + ", drawn by " + step.source + ", of " +
       short(step.process) + ": " + (step.duration_ns === null ? "no end on record, so that it is not known how long it took" : time(step.duration_ns)) +
       (step.warm_up ? "; warm-up, in no mean" : "") + ". One record, no estimate." +
       (data.steps.length > 1 ? " Another source drew the same iteration: its rows are here too (" + data.steps.slice(1).map(drawnBy).join(", ") + ")." : "");
