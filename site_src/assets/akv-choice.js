@@ -105,9 +105,15 @@
     return number.toLocaleString("en") + " " + (number === 1 ? word : several || word + "s");
   }
 
-  /* What a process is called on the other pages of its run: "rank 0", or "pid 41"; its id where nothing tells. */
-  function process(about, id) {
-    return (about.processes && about.processes[id]) || "process " + id;
+  /* What a process is called on the other pages of its run: "rank 0", or "pid 41"; with its id where several are called so,
+     or `keyed` asks for it. */
+  function process(about, id, keyed) {
+    var names = about.processes || {};
+    var shared = Object.keys(names).some(function (other) {
+      return other !== String(id) && names[other] === names[id];
+    });
+    if (!names[id]) return "process " + id;
+    return names[id] + (shared || keyed ? " (id " + id + ")" : "");
   }
 
   /* A name as it can be read: of a long one its two ends, since all of it is in its row; told where it is empty or unknown. */

@@ -92,7 +92,7 @@
 
   /* A value in words: as it was recorded, but that a process has what it is called. */
   function worded(value, name, about) {
-    return name === "process_id" && value !== null ? window.akvChoice.process(about, value) + " (id " + value + ")" : shown(value);
+    return name === "process_id" && value !== null ? window.akvChoice.process(about, value, true) : shown(value);
   }
 
   function cell(value, name, number, options) {
