@@ -35,6 +35,7 @@ from akvsite.terminal import (
     table,
     tell,
 )
+from akvsite.wording import number_of
 
 if TYPE_CHECKING:
     from akvsite.ingest import Outcome
@@ -168,7 +169,7 @@ def ingest(
                     outcome.action
                     if outcome.action == "unchanged"
                     else (
-                        f"{outcome.action}: {stored:,} records in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
+                        f"{outcome.action}: {number_of(stored, 'record')} in tables, {counted:,} counted by reason, {outcome.quarantined:,} in quarantine"
                     )
                 )
                 say(f"{outcome.run}: {said}")
@@ -427,12 +428,12 @@ def capture(
             }
         )  # fmt: skip
     elif sys.stderr.isatty():
-        seen = "" if done.calls is None else f"{done.calls:,} calls (counted), "
-        tell(f"{done.bundle}: {done.ended}, {seen}{done.samples:,} memory samples")
+        seen = "" if done.calls is None else f"{number_of(done.calls, 'call')} (counted), "
+        tell(f"{done.bundle}: {done.ended}, {seen}{number_of(done.samples, 'memory sample')}")
     for line in done.left_out:
         tell(f"left out: {line}")
     if done.lost:
-        tell(f"{done.lost:,} records lost (counted): calls are missing from this capture")
+        tell(f"{number_of(done.lost, 'record')} lost (counted): calls are missing from this capture")
     if done.calls == 0:
         tell(f"0 calls seen; runtime libraries mapped: {mapped}; {'; '.join(done.because)}")
     # Not by way of an interrupt: a code of 130 is the command's own.

@@ -19,6 +19,7 @@ from akvsite.link import same_call
 from akvsite.manifest import Manifest
 from akvsite.store import RowWriter, Store
 from akvsite.tables import LEVELS
+from akvsite.wording import number_of
 
 
 def ingest(
@@ -183,7 +184,7 @@ def _write_links(store: Store, run_id: int, writer: RowWriter, members: Members,
     _write_waits(store, writer, members, outcome)
     if by_id.ambiguous:
         outcome.notes.append(
-            f"{by_id.ambiguous:,} device records left unlinked: their id occurs in several processes"
+            f"{number_of(by_id.ambiguous, 'device record')} left unlinked: the id occurs in several processes"
         )
         _count_left_out(
             store, outcome, members.intervals_of, "link", "left out: the id occurs in several processes",

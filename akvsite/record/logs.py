@@ -14,6 +14,7 @@ from akvsite import scan
 from akvsite.errors import BadInput
 from akvsite.record.clean import base_names, clean
 from akvsite.record.plain import is_folder, may_be_told, open_plain, read_plain, shown
+from akvsite.wording import number_of
 
 _RECORD_BYTES = 64
 _EXECUTABLE = slice(512, 1024)
@@ -91,7 +92,9 @@ def collect(source: Path, bundle: Path, *, compress: bool) -> Logs:
             kept = packed(kept)
         made.kept.append(kept.relative_to(bundle).as_posix())
     if made.probe.lost:
-        made.left_out.append(f"probe: {made.probe.lost:,} records for which there was no room (counted)")
+        made.left_out.append(
+            f"probe: {number_of(made.probe.lost, 'record')} for which there was no room (counted)"
+        )
     made.notes = list(dict.fromkeys(made.notes))
     return made
 

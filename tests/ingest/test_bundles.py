@@ -260,7 +260,7 @@ def test_device_rows_that_do_not_say_whose_they_are_stay_unlinked(store: Path, t
     assert ask(store, "SELECT c.correlation FROM link l JOIN level4_edge c ON c.id = l.call_id") == [
         {"correlation": 6}
     ]
-    assert outcome.notes == ["1 device records left unlinked: their id occurs in several processes"]
+    assert outcome.notes == ["1 device record left unlinked: the id occurs in several processes"]
     assert ask(store, "SELECT path, count FROM record_account WHERE what = 'link'") == [
         {"path": "level3_device.parquet", "count": 1}
     ]
