@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -158,11 +159,15 @@ class SnapshotDesk(SiteDesk):
 
     #: The longest answers that are kept, and how many.
     _ROWS, _ANSWERS = 2_000, 4_000
+    #: The longest columns that are kept, and how many values in all: below 100 MB.
+    _LONG, _VALUES = 100_000, 8_000_000
 
     def __init__(self, store: Store, leave: Callable[[str, str], None]) -> None:
         super().__init__(store, leave)
         self._kept: dict[object, list[Record]] = {}
         self._made: dict[str, Any] = {}
+        self._columns: OrderedDict[object, dict[str, np.ndarray[Any, Any]]] = OrderedDict()
+        self._values = 0
 
     def once(self, key: str, make: Callable[[], Made]) -> Made:
         if key not in self._made:
@@ -173,14 +178,36 @@ class SnapshotDesk(SiteDesk):
     def ask(
         self, question: str, /, *, order: str = "", limit: int | None = None, **where: object
     ) -> list[Record]:
-        # Values of different types may be equal: 1 and 1.0 do not ask for the same text.
-        asked = question, order, limit, tuple((k, type(v), v) for k, v in sorted(where.items()))
+        asked = question, order, limit, _told_apart(where)
         if asked in self._kept:
             return list(self._kept[asked])
         rows = super().ask(question, order=order, limit=limit, **where)
         if len(rows) <= self._ROWS and len(self._kept) < self._ANSWERS:
             self._kept[asked] = list(rows)
         return rows
+
+    def columns(
+        self, question: str, /, *, order: str = "", only: Sequence[str] = (), **where: object
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        asked = question, order, tuple(only), _told_apart(where)
+        kept = self._columns.get(asked)
+        if kept is None:
+            kept = super().columns(question, order=order, only=only, **where)
+            for column in kept.values():
+                column.flags.writeable = False  # another page is handed the same
+            if max(map(len, kept.values()), default=0) <= self._LONG:
+                self._columns[asked] = kept
+                self._values += sum(map(len, kept.values()))
+            while self._values > self._VALUES:
+                self._values -= sum(map(len, self._columns.popitem(last=False)[1].values()))
+        else:
+            self._columns.move_to_end(asked)
+        return dict(kept)
+
+
+def _told_apart(where: dict[str, object]) -> tuple[object, ...]:
+    """Values of different types may be equal: 1 and 1.0 do not ask for the same text."""
+    return tuple((k, type(v), v) for k, v in sorted(where.items()))
 
 
 @contextmanager
