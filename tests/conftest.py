@@ -16,6 +16,9 @@ import pytest
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("steady")
 
+# Two processes share the tests and two cores: threads of torch that wait for each other in a loop take what the other needs.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="write expected values anew from what comes out")
