@@ -57,7 +57,7 @@ want_venv() {
   fi
 }
 
-# uv installs all that follows: it loads and unpacks packages side by side, where pip takes one after the other.
+# uv installs what is not there: it loads and unpacks packages side by side, where pip takes one after the other.
 want_uv() {
   local version=0.13.8 index
   [[ $(.venv/bin/uv --version 2>/dev/null) == "uv $version"* ]] ||
@@ -69,46 +69,56 @@ want_uv() {
   export UV_CACHE_DIR=${UV_CACHE_DIR:-$PWD/.venv/uv} UV_SYSTEM_CERTS=1
 }
 
+joined_extras() { local IFS=,; echo "${extras[*]-}"; }
+# The stamp knows its folder too: a moved checkout has a .venv that points at the old one.
+packages_wanted() { echo "$PWD $(cksum <pyproject.toml) $(cksum <constraints.txt) $(joined_extras)"; }
+packages_are_there() { [[ -f .venv/akvsite-$1.stamp && $(<".venv/akvsite-$1.stamp") == "$(packages_wanted)" ]]; }
 want_packages() {
-  local joined wanted
-  joined=$(IFS=,; echo "${extras[*]-}")
-  # The stamp knows its folder too: a moved checkout has a .venv that points at the old one.
-  wanted="$PWD $(cksum <pyproject.toml) $(cksum <constraints.txt)"
-  [[ -f .venv/akvsite-$1.stamp && $(<".venv/akvsite-$1.stamp") == "$wanted $joined" ]] && return
+  packages_are_there "$1" && return
+  local joined
+  joined=$(joined_extras)
   echo "setup: installing akvsite${joined:+[$joined]} into .venv"
   .venv/bin/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt \
     --build-constraint constraints.txt --editable ".${joined:+[$joined]}"
+  packages_wanted >".venv/akvsite-$1.stamp"
   # What the site needs is part of everything else.
-  echo "$wanted " >.venv/akvsite-site.stamp
-  echo "$wanted $joined" >".venv/akvsite-$1.stamp"
+  extras=()
+  packages_wanted >.venv/akvsite-site.stamp
 }
 
 # SYCL runtimes, each in an environment of its own: .venv/sycl-NAME from shim/ur/runtimes/NAME.txt. They bring the headers
 # that the shim is made from, and a CPU device that its tests run on.
+runtime_of() { echo ".venv/sycl-$(basename "$1" .txt)"; }
+listed_is_there() { [[ -f $2/akvsite.stamp && $(<"$2/akvsite.stamp") == "$PWD $(cksum <"$1")" ]]; }
 want_runtimes() {
-  local list folder wanted
+  local list folder
   for list in shim/ur/runtimes/*.txt; do
-    folder=.venv/sycl-$(basename "$list" .txt)
-    wanted="$PWD $(cksum <"$list")"
-    [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && continue
+    folder=$(runtime_of "$list")
+    listed_is_there "$list" "$folder" && continue
     echo "setup: installing $list into $folder"
     .venv/bin/uv venv --quiet --clear --python .venv/bin/python "$folder"
     .venv/bin/uv pip install --quiet --python "$folder/bin/python" --no-deps --only-binary :all: --requirement "$list"
-    echo "$wanted" >"$folder/akvsite.stamp"
+    echo "$PWD $(cksum <"$list")" >"$folder/akvsite.stamp"
   done
 }
 
 # NVIDIA's headers, for the shim: packages unpacked into a folder, whatever the system is.
+CUDA_LIST=shim/cuda/headers.txt CUDA_FOLDER=.venv/cuda-13.0
 want_cuda_headers() {
-  local list=shim/cuda/headers.txt folder=.venv/cuda-13.0 wanted
-  wanted="$PWD $(cksum <"$list")"
-  [[ -f $folder/akvsite.stamp && $(<"$folder/akvsite.stamp") == "$wanted" ]] && return
-  echo "setup: unpacking $list into $folder"
-  rm -rf "$folder"
-  .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --only-binary :all: --target "$folder" \
-    --requirement "$list"
-  echo "$wanted" >"$folder/akvsite.stamp"
+  listed_is_there $CUDA_LIST $CUDA_FOLDER && return
+  echo "setup: unpacking $CUDA_LIST into $CUDA_FOLDER"
+  rm -rf $CUDA_FOLDER
+  .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --only-binary :all: --target $CUDA_FOLDER \
+    --requirement $CUDA_LIST
+  echo "$PWD $(cksum <$CUDA_LIST)" >$CUDA_FOLDER/akvsite.stamp
 }
+
+shim_is_there() {
+  local list
+  for list in shim/ur/runtimes/*.txt; do listed_is_there "$list" "$(runtime_of "$list")" || return; done
+  listed_is_there $CUDA_LIST $CUDA_FOLDER
+}
+want_shim() { want_runtimes; want_cuda_headers; }
 
 # The scanner's fast engine, built from scanner/ with what Rust's own installer (rustup) provides. A wheel first: that may
 # take minutes, in which other packages are installed.
@@ -127,15 +137,19 @@ want_scanner() {
   scanner_wanted >.venv/akvscan.stamp
 }
 
-want_shim() { want_runtimes; want_cuda_headers; }
-
 want_tools
 want_venv
-want_uv
 case $1 in
-  site) want_packages site ;;
-  shim) want_shim ;;
+  site)
+    packages_are_there site || want_uv
+    want_packages site
+    ;;
+  shim)
+    shim_is_there || want_uv
+    want_shim
+    ;;
   test)
+    { packages_are_there test && shim_is_there; } || want_uv
     # What needs the processor and what needs the network, side by side. `wait` hands an error of theirs on; where this
     # script ends early, nothing goes on behind it.
     trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
