@@ -30,7 +30,9 @@ class Listed:
     level: str
     pick: tuple[str, ...] = ()
     refers: tuple[tuple[str, str], ...] = ()
-    #: Whether its first column is shown: it says which row it is about.
+    #: Whether its rows have no id of their own: their first column is shown, which says of which row each is.
+    of_rows: bool = False
+    #: Whether it says which rows of another are one thing on record twice, and is no kind of its own to look at.
     pairs: bool = False
 
 
@@ -39,14 +41,14 @@ _STEP = ("step_id", "steps")
 #: In this order, since a listing can refer to those before it alone.
 LISTINGS: tuple[Listed, ...] = (
     Listed("steps", "Steps", "row_step", "process_id,start_ns,step_id", "", ("process", "kind", "source", "batch")),
-    Listed("pairs", "Steps that two sources drew", "row_step_pair", "step_id,other_id", "", refers=(_STEP, ("other_id", "steps")), pairs=True),
+    Listed("pairs", "Steps that two sources drew", "row_step_pair", "step_id,other_id", "", refers=(_STEP, ("other_id", "steps")), of_rows=True, pairs=True),
     Listed("requests", "Requests", "row_request", "start_ns,request_id", "", ("ok",)),
     Listed("events", "What happened to requests", "row_event", "at_ns,event_id", "runner", ("event", "request")),
     Listed("tokens", "Tokens", "row_token", "process_id,step,request,number,token_id", "", ("request",), (_STEP,)),
     Listed("phases", "Runner phases", "row_phase", "process_id,start_ns,phase_id", "runner", ("name", "thread"), (_STEP,)),
     Listed("regions", "Regions and layer windows", "row_region", "process_id,start_ns,region_id", "host", ("category", "name", "layer", "thread"), (_STEP,)),
     Listed("calls", "Runtime calls", "row_call", "process_id,start_ns,call_id", "edge", ("name", "kind", "source", "thread", "queue", "ran"), (_STEP,)),
-    Listed("twins", "Calls on record twice", "row_same_call", "shim_id", "edge", refers=(("shim_id", "calls"), ("vendor_id", "calls")), pairs=True),
+    Listed("twins", "Calls on record twice", "row_same_call", "shim_id", "edge", refers=(("shim_id", "calls"), ("vendor_id", "calls")), of_rows=True, pairs=True),
     Listed("waits", "Events that calls waited for", "row_wait", "call_id,wait_id", "edge", refers=(("call_id", "calls"), ("maker_id", "calls"))),
     Listed("intervals", "Device records", "row_interval", "process_id,start_ns,own_start_ns,interval_id", "device",
            ("kind", "queue", "device", "name", "made_by"), (("call_id", "calls"), _STEP)),
@@ -54,10 +56,10 @@ LISTINGS: tuple[Listed, ...] = (
     Listed("memory", "Memory samples", "row_memory", "process_id,at_ns,sample_id", "", ("process_id",)),
     Listed("allocations", "What an allocator reported", "row_allocation", "process_id,at_ns,allocation_id", "", ("action", "device", "stream")),
     Listed("gaps", "Gaps between the device records of a queue", "row_gap", "process_id,start_ns,own_start_ns,interval_id", "device",
-           refers=(("interval_id", "intervals"), _STEP), pairs=True),
-    Listed("budget", "Where the host's time in a step went", "step_budget", "step_id,region", "host", refers=(_STEP,), pairs=True),
+           ("queue", "device"), (("interval_id", "intervals"), _STEP), of_rows=True),
+    Listed("budget", "Where the host's time in a step went", "step_budget", "step_id,region", "host", ("region",), (_STEP,), of_rows=True),
     Listed("device_time", "Time that kernels and copies of a step cover", "step_device", "step_id,process_id,device,clock", "device",
-           refers=(_STEP,), pairs=True),
+           ("device",), (_STEP,), of_rows=True),
 )  # fmt: skip
 
 #: Of which rows the numbers of a question are made, where they are of one run: the listing, and what its rows must have.
@@ -89,7 +91,7 @@ def address(run: str, listing: str) -> str:
 def columns(desk: Desk, listed: Listed, ids: dict[str, Ids], host_ns: int, device_ns: int) -> list[Column]:
     """The columns of a listing as a page shows them; ``ids`` are those of the listings before it."""
     # The run is the page's, and the row's own id is its place.
-    names = list(desk.described(listed.question).items())[1 if listed.pairs else 2 :]
+    names = list(desk.described(listed.question).items())[1 if listed.of_rows else 2 :]
     refers = dict(listed.refers)
     return [
         Column(

@@ -25,12 +25,13 @@ def reader(
     seen: str = "",
     axis: Literal["host", "device", "vendor", "constraints", "both"] = "host",
     notes: tuple[str, ...] = (),
+    until: str = "",
     **more: object,
 ) -> str:
     """An HTML block for the script ``assets/akv-KIND.js``, on a page in a folder of the site.
 
-    ``question`` stands over its drawing until something is chosen; ``listings`` are those that it loads. ``more`` is handed
-    to the script as it is, JSON. The script finds all of it in ``data-akv-reader-about``.
+    ``question`` stands over its drawing until something is chosen; ``listings`` are those that it loads; ``until``: HTML that is
+    there until the script has drawn, since it says the same. ``more`` is handed to the script as it is, JSON. The script finds all of it in ``data-akv-reader-about``.
     """
     footer = run.footer(method="rows as recorded, no estimate", seen=seen, axis=axis, notes=notes)
     about = {
@@ -50,7 +51,7 @@ def reader(
     held = text(json.dumps(about, ensure_ascii=True))
     return (
         f'\n<div class="akv-reader" data-akv-reader="{kind}" data-akv-reader-about="{held}" data-search-exclude>\n'
-        f'<p class="akv-waiting"><strong>{text(question)}</strong> {text(WAITING)}</p>\n</div>\n'
+        f'<p class="akv-waiting"><strong>{text(question)}</strong> {text(WAITING)}</p>\n{until.strip()}\n</div>\n'
         f'\n<p class="akv-links">{links}</p>\n'
     )
 

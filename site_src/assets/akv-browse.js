@@ -205,7 +205,7 @@
       },
     });
     own.parts.table.append(made.element);
-    window.akvRowsTable.notes(own.listing, made.empty, own.about).forEach(function (text) {
+    window.akvRowsTable.notes(own.listing, made.empty, own.about, own.listedNow.said).forEach(function (text) {
       own.parts.notes.append(element("p", {}, text));
     });
     if (own.back !== undefined) {

@@ -266,10 +266,11 @@
     });
   }
 
-  /* What the numbers of a table are, and the printed line: texts. `empty`: names of columns without a value in it. */
-  function notes(listing, empty, about) {
+  /* What the numbers of a table are, and the printed line: texts. `empty`: names of columns without a value in it; `first`: what
+     these rows are read wrongly without, empty for most. */
+  function notes(listing, empty, about, first) {
     var origins = [];
-    var said = [];
+    var said = first ? [first] : [];
     listing.columns.forEach(function (column) {
       if (column.origin === undefined || origins.indexOf(column.origin) >= 0) return;
       origins.push(column.origin);

@@ -139,6 +139,27 @@ def test_gaps_stand_with_what_was_on_the_host_then(page: Page, made: Path) -> No
     assert table(page, "Gaps on the device's queues")[0][:3] == ["70 ns", "7 of device 0", "-50 ns, unproven"]
 
 
+def test_a_gap_leads_to_its_row_and_on_to_the_record_that_ends_it(page: Page, made: Path) -> None:
+    opened(page, made)
+    page.locator("td a", has_text="297 ns").click()
+    page.wait_for_url("**/rows/whole.html#of=gaps&*")
+    row = page.locator(".akv-row")
+    expect(row).to_contain_text("gaps between the device records of a queue")
+    expect(page.locator(".akv-notes")).to_contain_text("told by the record that ends it")
+    row.locator("tr", has_text="interval_id").get_by_role("link").click()
+    expect(row).to_contain_text("device records")
+    expect(
+        row.get_by_role(
+            "link", name="Gaps between the device records of a queue whose interval_id is this row"
+        )
+    ).to_be_visible()
+    # What is not known to be a gap is no row of any kind.
+    page.goto(f"{(made / 'rows' / 'unseen').as_uri()}.html#of=gaps")
+    expect(page.locator(".akv-browse-said")).to_contain_text(
+        "not known to be idle, and no gap is told: not every record was seen"
+    )
+
+
 def test_without_full_sight_no_gap_is_told(page: Page, made: Path) -> None:
     opened(page, made, run="unseen")
     assert table(page, "Gaps") == []

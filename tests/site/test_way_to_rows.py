@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import listing_files
 import pytest
 
 from akvsite.desk import PAGES_OF_A_RUN
@@ -127,6 +130,60 @@ def test_each_chart_of_a_run_leads_to_its_rows_and_each_such_link_names_a_listin
                 listing = re.match(r"of=(\w+)", parts.fragment)
                 assert listing and listing[1] in BY_NAME, f"{page.relative_to(site)}: {link}"
     assert charts > 50
+
+
+def dead(site: Path, page: Path, link: str) -> str:
+    """What is wrong with a link to rows, by what the page of the rows is told and by the index of their listing."""
+    parts = urlsplit(link)
+    target = (page.parent / unquote(parts.path)).resolve()
+    if not target.is_file():
+        return "no such page"
+    about = re.search(r'data-akv-reader-about="([^"]*)"', target.read_text(encoding="utf-8"))
+    assert about, target
+    kinds = {kind["name"] for kind in json.loads(html.unescape(about[1]))["kinds"]}
+    asked = parse_qs(parts.fragment, keep_blank_values=True)
+    listing = asked.pop("of", [""])[0]
+    if listing not in kinds:
+        return f"no kind of rows has the name {listing}"
+    index = (site / "data" / "rows" / target.stem / listing / "index.js").read_text(encoding="utf-8")
+    told = listing_files.index({"x/index.js": index})
+    columns = {column["name"] for column in told["columns"]} | {"row", "from"}
+    strange = {name for name in asked if name not in columns and f"{name}_id" not in columns}
+    if strange:
+        return f"no column has the name {', '.join(sorted(strange))}"
+    if page.parent.name == "comparisons":
+        # Of a name that only the other side has, no row is there, as its number says.
+        return ""
+    for name, (value, *_) in asked.items():
+        values = told["values"].get(name)
+        known = values and {None if v is None else str(v) for v in values["of"]}
+        plain = value.removeprefix("=") if value != "!" else None
+        if known and value[:1] != "~" and ".." not in value and plain not in known:
+            return f"no row has {name} {value}"
+    return ""
+
+
+def test_no_address_of_rows_that_a_page_writes_is_a_dead_link(site: Path) -> None:
+    followed, wrong = 0, []
+    for page in sorted(site.rglob("*.html")):
+        for link in sorted(way(page).links):
+            if re.search(r"(^|/)rows/[^/]+\.html#of=", link):
+                followed += 1
+                why = dead(site, page, link)
+                wrong += [f"{page.relative_to(site)}: {link}: {why}"] if why else []
+    assert not wrong, "\n".join(wrong[:20])
+    assert followed > 1000
+
+
+def test_scripts_lead_to_kinds_of_rows_alone() -> None:
+    kinds = {name for name, listed in BY_NAME.items() if not listed.pairs}
+    found = {
+        of
+        for script in (Path(__file__).parents[2] / "site_src/assets").glob("akv-*.js")
+        for of in re.findall(r'(?:rows\(about, .*?, "|\bof: ")(\w+)"', script.read_text(encoding="utf-8"))
+    }
+    assert {"gaps", "regions", "intervals", "calls"} <= found
+    assert found <= kinds
 
 
 def test_names_of_calls_and_kernels_lead_to_rows_of_that_name(site: Path) -> None:
