@@ -12,9 +12,12 @@ import typer
 
 from akvsite.errors import BadInput
 from akvsite.terminal import STORE, AsJson, StoreFile, as_json, reading, run_named, say, table
+from akvsite.wording import number_of
 
 if TYPE_CHECKING:
+    from akvsite.estimate import Estimate
     from akvsite.pages._compare import Compared
+    from akvsite.pages._compare_facts import Difference
     from akvsite.pages._compare_form import Part
 
 EXAMPLE = (
@@ -49,7 +52,6 @@ def compare(
     """Two runs side by side: what differs before any number, then every part with the differences and their bands."""
     from akvsite.desk import SiteDesk
     from akvsite.pages import _compare, _compare_shown
-    from akvsite.pages._html import number_of
     from akvsite.pages._stamps import withdrawn
 
     if (b is None) != last_same_load:
@@ -101,7 +103,7 @@ def _numbers(found: Compared) -> list[tuple[str, str, Any]]:
 def _document(found: Compared, stamped: list[str], a: str, b: str) -> dict[str, Any]:
     from akvsite.pages import _compare_shown
 
-    facts = [*found.outputs, *found.contract, *found.load]
+    facts = found.under("outputs", "contract", "capture")
     return {
         "use": found.use,
         "retractions": stamped,
@@ -115,17 +117,47 @@ def _document(found: Compared, stamped: list[str], a: str, b: str) -> dict[str, 
             "fingerprints": found.loads.fingerprints,
         },
         "noise_floor": found.noise,
-        "differences": [
-            {"under": f.under, "part": f.part, "key": f.key, "A": f.written("A"), "B": f.written("B")}
-            for f in facts
-        ],
+        "differences": [{"under": f.under, **_sides(f)} for f in facts if f.known],
+        "not_stated_by_every_run": [{"under": f.under, **_sides(f)} for f in facts if not f.known],
+        "of_each_run_alone": [{"under": f.under, **_sides(f)} for f in found.under("load", "own")],
         "numbers": [{"statistic": name, "of": key, **e.as_row()} for name, key, e in _numbers(found)],
         "parts": [_compare_shown.as_json(part) for part in found.parts],
     }
 
 
+def _said(of: str, number: Estimate) -> str:
+    """A number; what is formed of both sides says where it stands that it is no statement of speed."""
+    from akvsite.pages._compare_form import no_speed
+
+    said = no_speed(number.use) if of.startswith("B ") else ""
+    return f"{number.text()}; {said}" if said else number.text()
+
+
+def _sides(fact: Difference) -> dict[str, str | None]:
+    """A fact of both sides; None where no run of a side states it."""
+    sides = {side: fact.written(side) if fact.stated(side) else None for side in ("A", "B")}
+    return {"part": fact.part, "key": fact.key, **sides}
+
+
+def _print_facts(found: Compared) -> None:
+    """What is not the same, what is not stated by all, and how much more a run states of itself alone."""
+    facts = found.under("outputs", "contract", "capture")
+    for said, rows in (
+        ("Not the same in all runs, as the captures state it:", [f for f in facts if f.known]),
+        ("Not stated by every run (whether it differs is unknown):", [f for f in facts if not f.known]),
+    ):
+        if rows:
+            say(said)
+            table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in rows])
+    if not facts:
+        say("Of contract, host, software and capture, nothing that the captures state differs.")
+    if own := found.under("own", "load"):
+        say(
+            f"{number_of(len(own), 'more fact')} that a run measured or read of itself (durations, loads): akvsite show RUN"
+        )
+
+
 def _print(found: Compared, stamped: list[str], a: str, b: str) -> None:
-    facts = [*found.outputs, *found.contract, *found.load]
     for line in stamped:
         say(line)
     if found.outputs:
@@ -140,10 +172,10 @@ def _print(found: Compared, stamped: list[str], a: str, b: str) -> None:
     say(found.noise)
     if found.refusal:
         say(f"No difference is formed: {found.refusal}")
-    table([{"part": f.part, "fact": f.key, "A": f.written("A"), "B": f.written("B")} for f in facts])
+    _print_facts(found)
     say()
     for name, key, number in _numbers(found):
-        say(f"{name:5} {key:10} {number.text()}")
+        say(f"{name:5} {key:10} {_said(key, number)}")
         say(f"{'':16} {number.footer()}")
     for part in found.parts:
         if part.name != "steps":
@@ -167,10 +199,8 @@ def _print_part(part: Part, apart: str) -> None:
         say(f"  {line.name[:100]}, {line.statistic}" + (f" ({line.state})" if line.state else ""))
         for of, number in _compare_shown.numbers_of(line).items():
             if number.value is not None or of in ("A", "B"):
-                say(f"    {of:10} {number.text()}")
+                say(f"    {of:10} {_said(of, number)}")
     if len(shown) < len(part.lines):
-        from akvsite.wording import number_of
-
         say(
             f"  and {number_of(len(part.lines) - len(shown), 'more row')} (counted): --csv FILE or --json has all"
         )

@@ -149,16 +149,21 @@ def test_a_difference_of_the_contract_is_named(
     table, key, value = PLANTED[what]
     part, _, inner = table.partition(".")
     part, key = ("host", key) if part == "host" else (part, f"{inner}.{key}".lstrip("."))
-    before = BASE.get(table, {}).get(PLANTED[what][1], "not stated")
-    after = "not stated" if value is None else value
+    sides = (BASE.get(table, {}).get(PLANTED[what][1]), value)
     found = compared(akvsite, store, "a", slug(what))
-    assert found["differences"] == [
-        {"under": "contract", "part": part, "key": key, "A": str(before), "B": str(after)}
-    ]
+    told, silent = ("differences", "not_stated_by_every_run")[:: -1 if None in sides else 1]
+    a, b = (None if side is None else str(side) for side in sides)
+    assert found[told] == [{"under": "contract", "part": part, "key": key, "A": a, "B": b}]
+    assert found[silent] == [] and found["of_each_run_alone"] == []
     page = pages[f"comparisons/{slug(what)}"]
-    contract = page[page.index("Contract, host and software") : page.index("Load before the runs")]
-    assert f"{part} {key} {before} {after}" in contract
-    assert "Load and place in the design: nothing that the captures state differs" in page
+    contract, rest = page[page.index("Contract, host and software") :].split("Load before the runs")
+    row = f"{part} {key} {a or 'not stated on A'} {b or 'not stated on B'}"
+    if None in sides:
+        assert "nothing that the captures state differs" in contract
+        assert row in rest[rest.index("whether it differs is unknown") :]
+    else:
+        assert row in contract and "whether it differs is unknown" not in page
+    assert "its place in the design: nothing that the captures state differs" in page
 
 
 @pytest.mark.parametrize("what", ["same", "more processes"])
@@ -167,7 +172,8 @@ def test_a_difference_of_the_load_is_none_of_the_contract(
 ) -> None:
     store, pages = planted
     found = compared(akvsite, store, "a", f"load-{slug(what)}")
-    assert {d["under"] for d in found["differences"]} == {"load"}
+    assert found["differences"] == [] and found["load"]["fingerprints"]["a"]
+    assert {d["under"] for d in found["of_each_run_alone"]} == {"load"}
     assert (
         "Contract, host and software: nothing that the captures state differs"
         in pages[f"comparisons/load-{slug(what)}"]
@@ -321,7 +327,7 @@ def test_a_candidate_is_compared_with_the_last_run_under_the_same_load(tmp_path:
     assert akvsite("exclude", "out", "--because", "the fan").code == 0
     found = compared(akvsite, tmp_path / "akvsite.db", "--last-same-load", "candidate")
     assert found["runs"] == {"A": "second", "B": "candidate"}
-    assert {d["key"] for d in found["differences"] if d["under"] == "contract"} == {"prefetch"}
+    assert {d["key"] for d in found["not_stated_by_every_run"]} == {"prefetch"}
     assert "B minus A" in {n["of"] for n in found["numbers"]}
     akvsite("compare", "--last-same-load", "first").refused("first", "the load was the same", "0.10 apart")
     akvsite("compare", "--last-same-load", "nowhere").refused("nowhere", "no such run")

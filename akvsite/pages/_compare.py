@@ -14,14 +14,11 @@ import numpy as np
 from akvsite import estimators
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Record, _load, _noise
+from akvsite.pages._compare_facts import Difference, differences
 from akvsite.pages._compare_form import PAIRS, TWO_RUNS, Design, Measured, Part, form
 from akvsite.pages._compare_parts import parts
 from akvsite.pages._compare_steps import Subject
 from akvsite.pages._run import USES, StepGroups, step_groups
-from akvsite.wording import number_of
-
-#: Facts that say what came out; where they differ, the two sides did not do the same work.
-OUTPUTS = ("output_hash", "quality", "errors")
 
 #: Uses of runs that take the same load before a difference is formed of them.
 SAME_LOAD = "comparison under the same load"
@@ -52,40 +49,6 @@ class OneRun:
         return self.because if self.listed["use"] == "nothing" else ""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A fact that is not the same everywhere: the value of every run, side by side."""
-
-    part: str
-    key: str
-    a: tuple[str, ...]
-    b: tuple[str, ...]
-
-    @property
-    def under(self) -> str:
-        """Which table it belongs to: what came out, what must match before a comparison means anything, or the load.
-
-        A governor is a setting that a capture states with the load, and what a capture says of its engine is no load.
-        """
-        if self.part == "contract" and self.key in OUTPUTS:
-            return "outputs"
-        if self.part == "load":
-            return "contract" if self.key.endswith(".governor") else "load"
-        return "load" if self.part == "capture" and not self.key.startswith("engine.") else "contract"
-
-    def written(self, side: str) -> str:
-        """Every value of a side: each once, with how many runs state it; where all differ, in the order of the runs."""
-        values = self.a if side == "A" else self.b
-        distinct = list(dict.fromkeys(values))
-        if len(distinct) == 1:
-            return distinct[0]
-        if len(distinct) == len(values):
-            return f"{'; '.join(values)} (a value each run, in their order)"
-        return "; ".join(
-            f"{value} ({values.count(value)} of {number_of(len(values), 'run')})" for value in distinct
-        )
-
-
 @dataclass
 class Compared:
     """Everything a comparison can say."""
@@ -95,9 +58,8 @@ class Compared:
     runs: list[OneRun]
     absent: list[str]
     left_out: dict[str, str]
-    outputs: list[Difference]
-    contract: list[Difference]
-    load: list[Difference]
+    #: What the captures state and is not the same in all runs.
+    facts: list[Difference]
     loads: _load.Loads
     #: By how much the same thing differs from itself on the host of the runs, in one line.
     noise: str
@@ -115,6 +77,15 @@ class Compared:
     def of_side(self, side: str) -> list[OneRun]:
         return [r for r in self.runs if r.side == side]
 
+    def under(self, *tables: str) -> list[Difference]:
+        """The facts of those tables (``Difference.under``), in their order."""
+        return [fact for fact in self.facts if fact.under in tables]
+
+    @property
+    def outputs(self) -> list[Difference]:
+        """What came out, where it is known that it differs."""
+        return [fact for fact in self.under("outputs") if fact.known]
+
 
 def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], design: str) -> Compared:
     """``members`` are rows with ``side``, ``place``, ``run`` and ``run_id`` (None where the store lacks the run)."""
@@ -122,7 +93,6 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
     absent = [m["run"] for m in members if m["run_id"] is None]
     left_out = _left_out(present, design)
     runs = [r for r in present if r.name not in left_out]
-    differences = _differences(runs)
     order = _interleaved(runs) if design == PAIRS else ""
     loads = _load.of_runs(desk, [(r.name, r.listed["run_id"]) for r in runs], order)
     use = _use(runs, loads)
@@ -136,9 +106,7 @@ def compare(desk: Desk, members: Sequence[Record], labels: tuple[str, str], desi
         runs=runs,
         absent=absent,
         left_out=left_out,
-        outputs=[d for d in differences if d.under == "outputs"],
-        contract=[d for d in differences if d.under == "contract"],
-        load=[d for d in differences if d.under == "load"],
+        facts=differences(runs),
         loads=loads,
         noise=_noise_of(desk, runs),
         refusal=apart or _stepless(runs),
@@ -209,19 +177,6 @@ def _run(desk: Desk, member: Record) -> OneRun:
         drawn,
         which,
     )
-
-
-def _differences(runs: Sequence[OneRun]) -> list[Difference]:
-    keys = dict.fromkeys(key for run in runs for key in run.facts)
-    found = []
-    for part, key in sorted(keys, key=lambda k: (k[0] != "run", k[0] != "contract", k)):
-        values = {
-            side: [r.facts.get((part, key), "not stated") for r in runs if r.side == side]
-            for side in ("A", "B")
-        }
-        if len({v for side in values.values() for v in side}) > 1:
-            found.append(Difference(part, key, tuple(values["A"]), tuple(values["B"])))
-    return found
 
 
 def _left_out(runs: Sequence[OneRun], design: str) -> dict[str, str]:

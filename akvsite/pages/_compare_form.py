@@ -178,6 +178,19 @@ class Part:
 Sided = Sequence[tuple[str, str, Measured]]
 
 
+def no_speed(use: str) -> str:
+    """What stands at a difference and at a ratio of such a use: nothing where it may state speed."""
+    if use.startswith("may state speed"):
+        return ""
+    return "structure, not speed" if use.startswith("structure") else "not a speed"
+
+
+def formed(of: str, use: str) -> str:
+    """The head of a number that is formed of both sides: it says itself that it is no statement of speed."""
+    said = no_speed(use)
+    return f"{of} ({said})" if said else of
+
+
 def form(part: Part, design: Design, runs: Sided, *, structure: bool = False) -> Part:
     """The part with its lines: every name of any run, in the order in which they come; those that are larger first.
 

@@ -9,7 +9,7 @@ from typing import Any
 from akvsite.charts import ESTIMATE_COLUMNS, bands, embed, estimate_cells
 from akvsite.estimate import Estimate
 from akvsite.pages._compare import Compared
-from akvsite.pages._compare_form import Line, Part
+from akvsite.pages._compare_form import Line, Part, formed
 from akvsite.pages._compare_parts import OF_STEPS_ALONE
 from akvsite.pages._compare_steps import REMAINDER
 from akvsite.pages._html import Cell, captured, estimated, items, link, number_of, table, text
@@ -112,7 +112,7 @@ def sections(found: Compared, address: str, words: str, chart: Callable[[Part], 
 
     ``address`` is that of the CSV file, from the page, and ``words`` that of its words; ``chart`` draws a part.
     """
-    formed = [part for part in found.parts if part.name != "steps"]
+    parts = [part for part in found.parts if part.name != "steps"]
     whole = sum(len(part.lines) for part in found.parts)
     out = [
         "\n## Part by part\n",
@@ -121,12 +121,12 @@ def sections(found: Compared, address: str, words: str, chart: Callable[[Part], 
         "Names with the longest times stand first; a share is of A, whose number is 1. "
         + (
             f"Beside the bands: {text(found.noise)}; {OF_STEPS_ALONE}.\n"
-            if any(part.lines for part in formed)
+            if any(part.lines for part in parts)
             else "\n"
         ),
-        *(_section(part, found, address, chart) for part in formed if not part.absent),
+        *(_section(part, found, address, chart) for part in parts if not part.absent),
     ]
-    absent = [f"{text(part.title)}: {text(part.absent)}." for part in formed if part.absent]
+    absent = [f"{text(part.title)}: {text(part.absent)}." for part in parts if part.absent]
     if absent:
         out.append("\n### Not on record on both sides\n" + items(absent))
     return "\n".join(out)
@@ -152,7 +152,8 @@ def _section(part: Part, found: Compared, address: str, chart: Callable[[Part], 
 def _table(part: Part, found: Compared, lines: Sequence[Line], caption: str, *, states: bool = False) -> str:
     apart = bool(found.apart or part.refusal)
     with_rows = len(found.runs) == len(NUMBERS[:2])
-    heads = ["name", "what", *(NUMBERS[:2] if apart else NUMBERS)]
+    use = next((line.a.use for line in lines), found.use)
+    heads = ["name", "what", *NUMBERS[:2], *([] if apart else (formed(of, use) for of in NUMBERS[2:]))]
     heads += [*(["on record"] if states else []), *(["rows of"] if with_rows else [])]
     rows = []
     for line in lines:

@@ -9,8 +9,9 @@ from akvsite.charts import Footer, bands, distribution, runs, shift
 from akvsite.estimate import Estimate
 from akvsite.pages import Desk, Page, Record, _control
 from akvsite.pages._cited import cited_by
-from akvsite.pages._compare import STATISTICS, Compared, Difference, OneRun, compare
-from akvsite.pages._compare_form import Part
+from akvsite.pages._compare import STATISTICS, Compared, OneRun, compare
+from akvsite.pages._compare_facts import Difference
+from akvsite.pages._compare_form import Part, formed
 from akvsite.pages._compare_parts import OF_STEPS_ALONE
 from akvsite.pages._compare_shown import csv_texts, drawn, sections
 from akvsite.pages._html import (
@@ -69,9 +70,11 @@ def _page(desk: Desk, name: str, members: list[Record], found: Compared) -> str:
         if found.left_out
         else "",
         "\n## What differs before any number\n",
-        _facts(found.contract, "Contract, host and software"),
+        _facts(found.under("contract"), "Contract, host and software"),
         _load(found),
-        _facts(found.load, "Load and place in the design"),
+        _facts(found.under("capture"), "How each was captured, and its place in the design"),
+        _not_stated(found),
+        _own(found, stamped),
         "\n## Step time\n",
     ]
     if found.refusal:
@@ -110,10 +113,33 @@ def _outputs(found: Compared) -> str:
 
 
 def _facts(differences: Sequence[Difference], caption: str) -> str:
-    rows = [[d.part, d.key, captured(d.written("A")), captured(d.written("B"))] for d in differences]
-    if not rows:
+    known = [d for d in differences if d.known]
+    if not known:
         return f"\n{text(caption)}: nothing that the captures state differs.\n"
-    return table(["part", "fact", "A", "B"], rows, caption=f"{caption}: what is not the same in all runs")
+    return _sides(known, f"{caption}: what is not the same in all runs")
+
+
+def _sides(facts: Sequence[Difference], caption: str) -> str:
+    rows = [[d.part, d.key, captured(d.written("A")), captured(d.written("B"))] for d in facts]
+    return table(["part", "fact", "A", "B"], rows, caption=caption, prose=True)
+
+
+def _not_stated(found: Compared) -> str:
+    """Facts of which two values are not known: what a run does not state may be the same."""
+    facts = [d for d in found.under("outputs", "contract", "capture") if not d.known]
+    return _sides(facts, "Not stated by every run: whether it differs is unknown") if facts else ""
+
+
+def _own(found: Compared, stamped: Stamped) -> str:
+    """That there is more that a run states of itself alone, and where it stands."""
+    facts = found.under("own", "load")
+    if not facts:
+        return ""
+    runs_of = ", ".join(run_link(run.name, stamped, "../") for run in found.runs)
+    return (
+        f"\nWhat a run measured or read of itself, such as durations, processor time, peaks of memory and loads, is no difference before"
+        f" the numbers: {number_of(len(facts), 'such fact')} stand with each run ({runs_of}).\n"
+    )
 
 
 def _load(found: Compared) -> str:
@@ -134,8 +160,8 @@ def _numbers(found: Compared) -> str:
         for label, numbers in (
             ("A, over runs", {name: sides[0] for name, sides in found.sides.items()}),
             ("B, over runs", {name: sides[1] for name, sides in found.sides.items()}),
-            ("B minus A", found.difference),
-            ("B over A", found.ratio),
+            (formed("B minus A", found.use), found.difference),
+            (formed("B over A", found.use), found.ratio),
         )
     ]
     return table(["statistic of a run", *STATISTICS], rows, prose=True)

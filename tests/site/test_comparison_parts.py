@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from akvsite import ingest, site
 from akvsite.estimate import counted, unknown
 from akvsite.estimators import mean, quantile
 from akvsite.pages import _compare, _compare_shown, comparison
+from akvsite.pages._compare_facts import Difference, differences
 from akvsite.pages._compare_form import PAIRS, TWO_RUNS, Design, Line, Part
 from akvsite.store import Store
 
@@ -288,6 +289,10 @@ def test_page_file_and_command_have_the_same_numbers(
     assert f"rows/before.html{steps}" in html.unescape(page)
     plain = akvsite("compare", "before", "after", "--store", store).out
     assert plain.startswith("The outputs differ.\n") and "new: in B alone" in plain
+    for line in plain.splitlines():
+        if line.strip().startswith(("B minus A", "B over A")) or " B over A " in line:
+            assert line.endswith("; structure, not speed")
+    assert "B over A (structure, not speed)" in shown and not re.search(r"B over A (?!\(structure)", shown)
 
 
 def test_outputs_and_facts_stand_before_every_number(desk: site.SiteDesk) -> None:
@@ -300,7 +305,7 @@ def test_outputs_and_facts_stand_before_every_number(desk: site.SiteDesk) -> Non
 
 def test_every_value_of_a_fact_is_told() -> None:
     def written(*values: str) -> str:
-        return _compare.Difference("contract", "x", values, ("1",)).written("A")
+        return Difference("contract", "x", values, ("1",)).written("A")
 
     assert written("7", "7") == "7"
     assert written("1", "2", "3", "4", "5") == "1; 2; 3; 4; 5 (a value each run, in their order)"
@@ -308,6 +313,58 @@ def test_every_value_of_a_fact_is_told() -> None:
         written("a", "b", "a", "c", "d")
         == "a (2 of 5 runs); b (1 of 5 runs); c (1 of 5 runs); d (1 of 5 runs)"
     )
+
+
+@dataclass(frozen=True)
+class Stated:
+    side: str
+    facts: dict[tuple[str, str], str]
+
+
+def facts_of(a: Mapping[str, str], b: Mapping[str, str]) -> list[Difference]:
+    """What is not the same of two runs whose facts are given as "part key"."""
+    made = ({tuple(key.split(" ", 1)): value for key, value in of.items()} for of in (a, b))
+    return differences([Stated(side, facts) for side, facts in zip("AB", made, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("fact", "under"),
+    [
+        ("duration_ns", "own"), ("user_ns", "own"), ("peak_resident_bytes", "own"), ("engine.profiler.file", "own"),
+        ("memory_sampling.reads", "own"), ("memory_sampling.interval_ns", "capture"), ("exit_code", "capture"),
+        ("engine.kv_bytes", "contract"), ("engine.failed", "contract"), ("engine.timeout_ns", "contract"),
+    ],
+)  # fmt: skip
+def test_what_a_run_measured_of_itself_is_no_difference_before_the_numbers(fact: str, under: str) -> None:
+    (found,) = facts_of({f"capture {fact}": "1"}, {f"capture {fact}": "2"})
+    assert found.under == under
+    assert [f.under for f in facts_of({"load after.load_1_min": "1"}, {"load after.load_1_min": "2"})] == [
+        "own"
+    ]
+
+
+def test_what_a_side_does_not_state_is_not_known_to_differ() -> None:
+    (found,) = facts_of({"contract cache": "on"}, {})
+    assert not found.known and (found.written("A"), found.written("B")) == ("on", "not stated on B")
+    (found,) = facts_of({"contract cache": "on"}, {"contract cache": "off"})
+    assert found.known and found.written("B") == "off"
+    assert not Difference("contract", "cache", ("on", None), ("on", "on")).known
+    assert Difference("contract", "cache", ("on", "off"), (None, None)).known
+
+
+def test_an_option_is_not_told_beside_what_the_engine_says_that_it_did() -> None:
+    def keys(a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+        return [f.key for f in facts_of(a, b)]
+
+    graphs = {"contract graphs": "on"}
+    assert keys({"contract graphs": "off"}, graphs | {"contract engine.graphs": "yes"}) == ["graphs"]
+    assert keys({"contract ipex": "off", "contract engine.no_ipex": "yes"}, {"contract ipex": "on"}) == [
+        "ipex"
+    ]
+    one, two = ({"contract batch": n, "contract engine.batch": n} for n in "12")
+    assert keys(one, two) == ["batch"]
+    assert keys(one, two | {"contract engine.batch": "3"}) == ["batch", "engine.batch"], "they say two things"
+    assert keys({}, {"contract engine.graphs": "yes"}) == ["engine.graphs"], "nothing else says it"
 
 
 @pytest.mark.parametrize(
