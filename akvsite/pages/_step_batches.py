@@ -10,7 +10,7 @@ import numpy as np
 from akvsite import estimators
 from akvsite.charts import bands
 from akvsite.pages._html import Cell, counted, estimated, items, link, number_of, table, text
-from akvsite.pages._listed import OF_NUMBERS, between, rows_link
+from akvsite.pages._listed import KNOWN, OF_NUMBERS, between, rows_link
 from akvsite.pages._run import Run, finished, step_groups
 from akvsite.pages._step_sums import per_step
 
@@ -71,7 +71,7 @@ def write(run: Run, page: str) -> str:
         "How long does a step take, by the number of requests in its batch?",
         rows[:DRAWN], run.footer(notes=notes), axis="p50 of the step",
     )  # fmt: skip
-    return run.desk.figure(page, "step-batches", chart, "step_time", **OF_NUMBERS) + table(
+    return run.desk.figure(page, "step-batches", chart, "step_time", **OF_NUMBERS, batch=KNOWN) + table(
         [
             "steps",
             "requests in the batch",

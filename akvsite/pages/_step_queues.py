@@ -7,7 +7,7 @@ import numpy as np
 from akvsite.estimate import written
 from akvsite.pages import Record
 from akvsite.pages._html import Cell, counted, estimated, link, linked, number_of, table, text
-from akvsite.pages._listed import named, rows_link
+from akvsite.pages._listed import between, named, rows_link
 from akvsite.pages._reader import absent
 from akvsite.pages._run import Run, finished, process_names
 from akvsite.pages._step_profile import Places, mean_of, name_cell, own_clock, step_told
@@ -29,7 +29,7 @@ def queues(run: Run, steps: list[Steps], at: Places) -> str:
     known = np.array([s is not None and s == s for s in columns["step_id"].tolist()])
     nowhere = int(columns["intervals"][~known].sum())
     of = np.where(known, columns["step_id"], -1).astype(np.int64)
-    made = "".join(_by_queue(run, group, columns, of) for group in steps)
+    made = "".join(_by_queue(run, group, columns, of, at) for group in steps)
     words = f"Records of the steps that have some on record ({run.seen()}): what was not seen is in no number here. Times are by the device's own clock."
     lost = (
         f" {number_of(nowhere, 'device record belongs', 'device records belong')} to no step: the call is not known, or began outside every step."
@@ -107,11 +107,15 @@ def _covered(starts: np.ndarray, ends: np.ndarray) -> int:
     return int(np.maximum(0, ends - np.maximum(starts, before)).sum())
 
 
-def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
+def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray, places: Places) -> str:
     here = np.isin(of, group.ids)
     if not here.any():
         return ""
     having = np.unique(of[here])
+    row = np.array([places[step][0] if step in places else -1 for step in of.tolist()])
+    # From the first to the last of these steps, by their rows: others may lie between.
+    first, last = int(row[here].min()), int(row[here].max())
+    among = (row >= first) & (row <= last)
     own = own_clock(columns)
     keys = list(
         dict.fromkeys(
@@ -124,9 +128,15 @@ def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
     )
     lines = []
     for process, device, queue, kind, clock in keys[:QUEUES]:
-        at = here & (columns["process_id"] == process) & (columns["device"] == device)
-        at &= (columns["queue"] == queue) & (columns["kind"] == kind)
-        at &= own == clock
+        alike = (columns["process_id"] == process) & (columns["device"] == device) & (own == clock)
+        alike &= (columns["queue"] == queue) & (columns["kind"] == kind)
+        at = here & alike
+        chosen = {"process_id": process, "device": device, "kind": kind, "clock": "device" if clock else None}
+        count = int(columns["intervals"][at].sum())
+        every = named(run.name, "intervals", "../", "queue", str(queue), **chosen)
+        these = named(
+            run.name, "intervals", "../", "queue", str(queue), **chosen, step_id=between(first, last)
+        )
         records, ns = (
             per_step(having, of[at], _whole(columns[name][at])) for name in ("intervals", "sum_ns")
         )
@@ -134,11 +144,13 @@ def _by_queue(run: Run, group: Steps, columns: Columns, of: np.ndarray) -> str:
             [
                 name_cell(f"{device}{' (its own clock)' if clock else ''}"),
                 Cell(
-                    linked(name_cell(queue).html, named(run.name, "intervals", "../", "queue", str(queue))),
+                    linked(name_cell(queue).html, every),
                     str(queue),
                 ),
                 kind,
-                counted(int(records.sum())),
+                Cell(link(f"{count:,}", these), count)
+                if count == int(columns["intervals"][among & alike].sum())
+                else counted(count),
                 estimated(mean_of(run, records, "records")),
                 estimated(mean_of(run, ns, "ns")),
             ]

@@ -110,6 +110,9 @@ def test_queues_and_gaps_of_the_mean_step(tmp_path: Path) -> None:
     # On queue 9 nothing lies from 570 to 1320; kernels of queue 7 lie from 570 to 620, and from 1020. That of queue 7 is
     # from 620 to 1020: nothing lies on any queue of the device.
     assert [line[:3] for line in gaps] == [["750.0 ns", "400.0 ns", "9"], ["400.0 ns", "400.0 ns", "7"]]
+    # As many rows as are counted, and no others of the queue.
+    alike = 'of=intervals&amp;queue={}&amp;process_id=1&amp;device=0&amp;kind={}&amp;clock=%21&amp;step_id=0..1">{}</a>'
+    assert alike.format(9, "copy", 2) in page and alike.format(7, "kernel", 4) in page
     assert "of=gaps&amp;duration_ns=750" in page and "Each is a gap of one queue" in page
     assert 'href="../runs/traced.html#gaps"' in page
     assert "None of 100.0 ns or less" in words.of_page(page)
@@ -250,5 +253,7 @@ def test_steps_by_their_batch_never_pool_kinds_or_sources(tmp_path: Path) -> Non
     ]
     folder = write_capture(tmp_path / "off", {"step": drawn})
     page = pages(tmp_path, folder)["steps/off"]
+    # The rows of the chart are those of the table: a step that does not tell its batch is in neither.
+    assert '#of=steps&amp;nested=0&amp;warm_up=0&amp;duration_ns=0..&amp;batch=0.."' in page
     found = [[*line[:2], line[4]] for line in lines(page, "Steps by their batch")]
     assert found == [["decode steps", "1", "3"], ["decode steps", "2", "2"], ["prefill steps", "2", "1"]]
