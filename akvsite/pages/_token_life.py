@@ -22,14 +22,18 @@ Mask = npt.NDArray[np.bool_]
 SEGMENTS = (
     "waiting for its first step",
     "until launched",
-    "until the device begins",
-    "device work of its step",
+    "until its first device record",
+    "from its first to its last device record",
     "until sampled",
     "until copied to the host",
     "until detokenised",
     "until sent",
     "until seen by the client",
 )
+#: Places of the first and the last device record.
+DEVICE = (TOKEN.index(ON_DEVICE[0]), TOKEN.index(ON_DEVICE[1]))
+_ALIKE = "from the first to the last device record work and waiting lie alike"
+_TIMING = "the records of this run are timing events, and none of them is of work"
 #: Place of the milestone that a token shares with a later one, where its text was held back.
 DETOKENISED = TOKEN.index("detokenised")
 
@@ -39,6 +43,13 @@ def segment_name(place: int, to_place: int) -> str:
     if to_place == place + 1:
         return SEGMENTS[place]
     return f"unknown: {word(TOKEN[place])} to {word(TOKEN[to_place])}"
+
+
+def between_records(run: Run) -> str:
+    """What lies between the two device milestones of a token, as far as this run's records tell."""
+    # What `sight` says first where the run has records, and all of them are spans between timing events.
+    timing = run.listed["intervals"] and run.blind == "no device records"
+    return f"{_ALIKE}: {_TIMING}" if timing else _ALIKE
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ import numpy as np
 from akvsite.charts import bands, budget
 from akvsite.estimate import written
 from akvsite.milestones import TOKEN
+from akvsite.pages import _token_proof
 from akvsite.pages._html import Cell, counted, estimated, link, number_of, table, text
 from akvsite.pages._listed import LATER, OF_LIVES
 from akvsite.pages._run import Run
-from akvsite.pages._token_life import DETOKENISED, Lives, Mask, Sampled, segment_name
+from akvsite.pages._token_life import DETOKENISED, DEVICE, Lives, Mask, Sampled, between_records, segment_name
 from akvsite.pages.sections.tokens import ON_DEVICE
 
 #: Kinds of steps that have a chart of their own, and lives in each list, at most.
@@ -28,7 +29,8 @@ _ABOUT = (
     "segment is over the tokens that have it, counted beside it: where not all have the same segments, means do not add up."
 )
 _LONGEST = (
-    "An order of what is on record, no estimate: one life each. What a segment is long with is associated with it, and no cause. "
+    "An order of what is on record, no estimate: one life each. What a segment is long with is associated with it, and no cause; what would "
+    "show a cause stands above, beside the token. "
     "First tokens have a list of their own, since their lives begin at their request's arrival."
 )
 _HELD = (
@@ -36,7 +38,6 @@ _HELD = (
     "their text was held back until that token came. What such a life has in “until detokenised” is the wait for that token; the "
     "runner's phase of that name, in the token's own step, is another and shorter time."
 )
-_PROOF = "To show that a part of it is the cause takes runs that differ in that part alone, each in a fresh process, with capture off; "
 
 
 def write(run: Run, lives: Lives) -> str:
@@ -48,7 +49,7 @@ def write(run: Run, lives: Lives) -> str:
             "\n## Where the time of the tokens goes\n",
             f"{text(_ABOUT)}\n",
             _left_out(lives),
-            _held_back(lives),
+            _held_back(run, lives),
             *_kinds(run, lives),
             _by_place(run, lives),
             _by_company(run, lives),
@@ -68,12 +69,12 @@ def _left_out(lives: Lives) -> str:
     return f"{text('Tokens that are in no number here, counted: ' + ', '.join(said) + '.')}\n" if said else ""
 
 
-def _held_back(lives: Lives) -> str:
+def _held_back(run: Run, lives: Lives) -> str:
     """How many tokens came out with a later one: their time until then is a wait for it, whatever its segment is called."""
     held, known = np.count_nonzero(lives.held >= 0), len(lives.held)
     if not held:
         return ""
-    return f"{text(_HELD.format(held=f'{held:,}', known=f'{known:,}'))}\n"
+    return f"{text(_HELD.format(held=f'{held:,}', known=f'{known:,}'))} {text(_token_proof.holds(run))}\n"
 
 
 def _footer_seen(run: Run, lives: Lives, mask: Mask) -> str:
@@ -122,12 +123,14 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
         ["unknown inside, in all", "as above", _share(unknown, whole), _of(_holes(lives, mask), tokens), _total(unknown), "as above"],
         ["the life", estimated(life), _share(whole, whole), _of(tokens, tokens), _total(whole), counted(int(np.count_nonzero(lives.life[mask] < 0)))],
     ]  # fmt: skip
+    alike = between_records(run) if DEVICE in stretches else ""
     footer = run.footer(
         seen=_footer_seen(run, lives, mask),
         axis="both" if any(TOKEN[place] in ON_DEVICE for ends in stretches for place in ends) else "host",
         notes=(
             f"one sample a step, the mean over its tokens: {number_of(len(sampled.tokens), what.replace('steps', 'step', 1), what)}, {number_of(tokens, 'token')} (counted)",
             f"unknown inside: {_percent(unknown, whole)} of all their lives",
+            *([alike] if alike else []),
         ),
     )
     drawing = budget.draw(
@@ -147,7 +150,7 @@ def _kind(run: Run, lives: Lives, mask: Mask, kind: str, number: int) -> str:
             "out of order",
         ],
         rows,
-        caption=f"Segments of lives, {what}; sums and shares are totals of what is on record, unknown stretches last",
+        caption=f"Segments of lives, {what}; sums and shares are totals of what is on record, unknown stretches last{alike and f'; {alike}'}",
     )
 
 
@@ -262,8 +265,7 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _longest(run: Run, lives: Lives) -> str:
-    proof = f"{text(_PROOF)} {link('how a claim gets its control', '../discipline.html')}."
-    parts = ["\n## Longest lives\n", f"{text(_LONGEST)} {proof}\n"]
+    parts = ["\n## Longest lives\n", f"{text(_LONGEST)}\n"]
     if lives.warm_up.any():
         parts.append(f"{text('Tokens of steps that are declared as warm-up are not in it.')}\n")
     for title, mask in (("First tokens", lives.number == 0), ("Later tokens", lives.number > 0)):

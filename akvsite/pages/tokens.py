@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from akvsite.milestones import TOKEN
-from akvsite.pages import Desk, Page, Record, _token_life, _token_time, _token_tracer
+from akvsite.pages import Desk, Page, Record, _token_life, _token_proof, _token_time, _token_tracer
 from akvsite.pages._html import counted, number_of, table, text
 from akvsite.pages._listed import LISTINGS, closer
 from akvsite.pages._reader import absent, reader
@@ -69,6 +69,7 @@ def _page(run: Run) -> str:
             stamps(run.desk, "../", run=run.name),
             closer(run, "../", "tokens"),
             "" if lives.has.any() else absent(run, "What happened to a token inside the engine", "runner"),
+            _token_proof.beside(run),
             _reader(run, lives),
             _token_time.write(run, lives),
             _token_tracer.write(run),
@@ -102,6 +103,8 @@ def _reader(run: Run, lives: Lives) -> str:
         level=run.level,
         first=first,
         unasked=unasked,
+        holds=_token_proof.holds(run),
+        alike=_token_life.between_records(run),
     )
 
 
@@ -138,7 +141,7 @@ def _teller(run: Run, lives: Lives, milestone: str) -> str:
                 if run.at_level("device")
                 else "level device"
             )
-        return f"device work that is linked with its step ({has})"
+        return f"device records that are linked with its step ({has})"
     if not len(have) and not run.at_level("runner"):
         return "level runner"
     return f"an engine that writes it down ({has})"

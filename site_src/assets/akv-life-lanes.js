@@ -34,13 +34,18 @@
     return ", held back, came out with token " + held.token.number + (held.token.step === null ? "" : " (step " + held.token.step + ")");
   }
 
+  /* From the first to the last device record of its step: the stretch says nothing of what lay in it. */
+  function onDevice(about, segment) {
+    return about.milestones[segment.from].device && about.milestones[segment.to].device;
+  }
+
   function saidOf(about, segment, held) {
     var early = segment.end < segment.start ? ", out of order" : "";
     var ends = [bound(segment.startBound), bound(segment.endBound)];
     var missing = missingOf(segment);
     return (
       nameOf(about, segment) + heldOf(about, segment, held) + ": " + time(segment.end - segment.start) + early + (missing ? " (" + missing + ")" : "") +
-      "; its ends " + (ends[0] === ends[1] ? ends[0] : ends.join(" and "))
+      (onDevice(about, segment) ? "; " + about.alike : "") + "; its ends " + (ends[0] === ends[1] ? ends[0] : ends.join(" and "))
     );
   }
 
@@ -235,12 +240,10 @@
     found.steps.slice(0, 1).forEach(function (step) {
       if (step.duration_ns !== null) add("step", Number(step.start_ns), Number(step.start_ns) + Number(step.duration_ns));
     });
-    var device = segments.filter(function (segment) {
-      return about.milestones[segment.from].device && about.milestones[segment.to].device;
-    })[0];
-    if (device) add("device work", device.start, device.end);
+    var device = segments.filter(onDevice.bind(null, about))[0];
+    if (device) add("device records", device.start, device.end);
     return made;
   }
 
-  window.akvLifeLanes = { spec: spec, nameOf: nameOf, missingOf: missingOf, heldOf: heldOf, endOf: endOf };
+  window.akvLifeLanes = { spec: spec, nameOf: nameOf, missingOf: missingOf, heldOf: heldOf, endOf: endOf, onDevice: onDevice };
 })();

@@ -89,7 +89,8 @@
     var last = segments.length ? about.milestones[segments[segments.length - 1].to] : null;
     var end = about.milestones[about.milestones.length - 1];
     if (last && last !== end) notes.push("It is followed to “" + last.word + "”: " + end.word + " is not on record; " + end.tells + " would tell.");
-    notes = notes.concat(steps(found, row)).concat(heldNote(found.held, row));
+    if (segments.some(window.akvLifeLanes.onDevice.bind(null, about))) notes.push(about.alike[0].toUpperCase() + about.alike.slice(1) + ".");
+    notes = notes.concat(steps(found, row)).concat(heldNote(about, found.held, row));
     ["phases", "calls", "intervals"].forEach(function (name) {
       notes = notes.concat(besides(about, lists, found, name));
     });
@@ -133,10 +134,10 @@
     return notes;
   }
 
-  function heldNote(held, row) {
+  function heldNote(about, held, row) {
     if (!held) return [];
     var more = held.steps.all > held.steps.rows.length ? " Of the " + held.steps.all + " steps until then " + held.steps.rows.length + " are drawn." : "";
-    return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text was held back until that one came, and its time “until detokenised” is that wait. The phase of that name in its own step is another time." + more];
+    return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text was held back until that one came, and its time “until detokenised” is that wait. " + about.holds + " The phase of that name in its own step is another time." + more];
   }
 
   var KEPT = {

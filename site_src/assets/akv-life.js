@@ -21,8 +21,10 @@
     this.say = element("p", { class: "akv-life-said", role: "status" });
     this.drawing = element("div", { class: "akv-life-drawing" });
     this.words = element("div", { class: "akv-life-words" });
+    // Without a script it stands above the tables: beside the token is its place.
+    var why = document.querySelector(".akv-why");
     box.textContent = "";
-    box.append(this.form(), this.say, this.drawing, this.words);
+    box.append(this.form(), this.say, why || "", this.drawing, this.words);
   }
 
   Reader.prototype.form = function () {
@@ -105,7 +107,7 @@
     var segments = window.akvLifeData.segments(row, about.milestones);
     var sums = sumsOf(segments);
     var spec = window.akvLifeLanes.spec(about, row, segments, around, pick);
-    var lead = told(about, row, segments, sums);
+    var lead = told(about, row, segments, sums) + (around.held ? " Its text was held back until token " + around.held.token.number + " came." : "");
     spec.question = "How did token " + row.number + " of request " + row.request + " live?";
     spec.summary = spec.question + " " + lead;
     spec.zero = segments.length ? "“" + about.milestones[segments[0].from].word + "”, where this life begins" : "the beginning of its step";

@@ -121,19 +121,22 @@ def test_a_life_is_its_segments_and_each_end_has_its_bound(page: Page, made: Pat
     opened(page, made, "#request=r1&number=0")
     found = segments(page)
     assert found["waiting for its first step"][0] == "5,000,000 ns"
-    assert found["until the device begins"][4] == "as read, ±50 us"
-    assert found["device work of its step"][4] == "±50 us, ±50 us"
+    assert found["until its first device record"][4] == "as read, ±50 us"
+    assert found["from its first to its last device record"][4] == "±50 us, ±50 us"
     assert found["unknown inside, in all"][0] == "none"
     lengths = [int(line[0].replace(",", "").split()[0]) for name, line in found.items() if line[2]]
     assert sum(lengths) == 13 * MS and found["the life"][0] == "13,000,000 ns"
     assert "It lived 13 ms, from arrived to seen by the client" in page.locator(".akv-life-said").inner_text()
+    # Between what is said of it and its drawing, wherever a link came from.
+    why = page.locator(".akv-reader .akv-life-said + .akv-why + .akv-life-drawing")
+    expect(why).to_have_count(1)
     watch.assert_clean()
 
 
 def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) -> None:
     opened(page, made, "#request=r1&number=1")
     found = segments(page)
-    name = "unknown: launched to sampled (no first device work, no last device work on record; device work that is linked with its step (that of 3 of 3 steps is on record) would tell)"
+    name = "unknown: launched to sampled (no first device record, no last device record on record; device records that are linked with its step (that of 3 of 3 steps is on record) would tell)"
     assert found[name][:2] == ["3,000,000 ns", "37.50 %"]
     assert found["unknown inside, in all"][0] == "3,000,000 ns"
     assert page.locator(".akv-lanes-hollow").count() == 1

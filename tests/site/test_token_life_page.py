@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 import words
-from bundles import ask, read_in, write_capture
+from bundles import ask, interval, read_in, write_capture
 
 from akvsite import site
 from akvsite.milestones import TOKEN
-from akvsite.pages import _token_life, tokens
+from akvsite.pages import _token_life, _token_proof, tokens
 from akvsite.pages._listed import BY_NAME, behind
 from akvsite.pages._run import load
+from akvsite.record.reference import ENGINE
 from akvsite.store import Store
 
 Rows = list[dict[str, Any]]
@@ -80,16 +81,36 @@ def test_a_step_is_one_sample_however_many_tokens_it_makes(made: Made) -> None:
 
 
 def test_what_a_token_lacks_is_no_length_of_0(made: Made) -> None:
-    """One token in three has device milestones: 300 ns of device work is the mean of that one, and not 100 of all."""
+    """One token in three has device milestones: 300 ns from first to last device record are the mean of that one, and not 100 of all."""
     device = {"device_first_ns": 1_200, "device_last_ns": 1_500, "device_bound_ns": 40}
     of = [token("a", 1, 1, **device), token("b", 1, 1), token("a", 2, 2)]
     text = words.of_page(made([step(1), step(2)], of, level="edge")[0])
-    assert "device work of its step 300 ns no band: n 1 < 200 12.50 % 1 of 3 300.0 ns (total) 0" in text
-    assert "device work of its step, 1 of 3 tokens: 300 ns" in text
+    assert (
+        "from its first to its last device record 300 ns no band: n 1 < 200 12.50 % 1 of 3 300.0 ns (total) 0"
+        in text
+    )
+    assert "from its first to its last device record, 1 of 3 tokens: 300 ns" in text
     assert "unknown: launched to sampled 500 ns no band: n 2 < 200" in text
+    alike = "from the first to the last device record work and waiting lie alike"
+    assert f"unknown stretches last; {alike} segment" in text and f"{alike}:" not in text
     # It is of the row's steps too that some lack it.
-    assert "2 tokens device work of its step 300 ns no band: n 1 < 200 1 1 of 2" in text
+    assert "2 tokens from its first to its last device record 300 ns no band: n 1 < 200 1 1 of 2" in text
     assert "steps whose kind is not known" not in text
+
+
+def test_timing_events_are_said_to_be_no_record_of_work(tmp_path: Path) -> None:
+    """In the table, under the chart and beside the token: a stretch between two events looks like work, and is none."""
+    span = {**interval(1_200, 1_500, None), "kind": "span", "step": 1}
+    of = [token("a", 1, 1, device_first_ns=1_200, device_last_ns=1_500, device_bound_ns=40)]
+    capture = tmp_path / "captures" / "run"
+    write_capture(capture, {"step": [step(1)], "token": of, "level3_device": [span]}, level="device")
+    read_in(tmp_path / "akvsite.db", tmp_path / "captures")
+    with Store.open(tmp_path / "akvsite.db") as store:
+        left: dict[str, str] = {}
+        page = list(tokens.write(site.SiteDesk(store, left.__setitem__)))[1].text
+    said = "the records of this run are timing events, and none of them is of work"
+    assert f"lie alike: {said}" in words.of_page(page) and said in left["data/tokens/run/life.js"]
+    assert said in about(page)["alike"]
 
 
 def test_text_that_was_held_back_names_the_token_that_it_came_with(made: Made) -> None:
@@ -112,6 +133,61 @@ def test_text_that_was_held_back_names_the_token_that_it_came_with(made: Made) -
     assert "until detokenised ( held back, came out with token 2 ), 1,050 ns" in text
 
 
+def test_what_would_show_a_cause_stands_beside_the_token_with_what_the_site_has(tmp_path: Path) -> None:
+    """Runs, comparisons and experiments of the same engine on the same host, by name, and how far they reach."""
+    engine = f'engine = "{_token_proof.REFERENCE_ENGINE}"\n'
+    of = [token("a", 0, 1)]
+    for name, level, said in (
+        ("on", "runner", engine),
+        ("still", "off", engine),
+        ("other", "off", 'engine = "b"\n'),
+    ):
+        write_capture(tmp_path / "captures" / name, {"step": [step(1)], "token": of}, level=level, top=said)
+    versus = tmp_path / "captures" / "comparisons" / "levels.toml"
+    versus.parent.mkdir()
+    versus.write_text(COMPARED)
+    read_in(tmp_path / "akvsite.db", tmp_path / "captures")
+    with Store.open(tmp_path / "akvsite.db") as store:
+        site.take_notes(store, tmp_path / "captures")
+        pages = {page.path: page.text for page in tokens.write(site.SiteDesk(store))}
+    own, other = (_why(pages[f"tokens/{name}"]) for name in ("on", "other"))
+    assert "no cause" in own and "with capture off" in own
+    assert 'href="../discipline.html#what-it-stands-on-and-its-control"' in own
+    assert (
+        'comparisons (none with capture off on both sides) <a href="../comparisons/levels.html">levels</a>'
+        in own
+    )
+    assert 'capture off <a href="../tokens/still.html">still</a>' in own and "other" not in own
+    assert "levels" not in other and own.count("<p>") == other.count("<p>") == 3
+
+
+def _why(page: str) -> str:
+    found = page.split('<div class="akv-why">')[1].split("</div>")[0]
+    return html.unescape(found)
+
+
+COMPARED = """
+name = "levels"
+title = "What does level runner change?"
+design = "two runs"
+[a]
+label = "runner"
+runs = ["on"]
+[b]
+label = "off"
+runs = ["still"]
+"""
+
+
+def test_why_text_is_held_back_is_said_of_the_engine_that_is_known(made: Made) -> None:
+    assert _token_proof.REFERENCE_ENGINE == ENGINE
+    out = {"copied_ns": 2_700, "detokenised_ns": 2_750, "sent_ns": 2_810}
+    of = [token("a", 0, 1, **(out | {"copied_ns": 1_700})), token("a", 1, 2, **out)]
+    page = made([step(1), step(2)], of, top=f'engine = "{ENGINE}"\n')[0]
+    assert "waits until the bytes of its tokens make whole characters" in words.of_page(page)
+    assert "whole characters" in about(page)["holds"]
+
+
 def about(page: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(html.unescape(re.findall(r'data-akv-reader-about="([^"]*)"', page)[0]))
     return found
@@ -130,7 +206,7 @@ def test_what_would_tell_is_what_this_run_lacks(made: Made) -> None:
     tells = {one["name"]: one["tells"] for one in found["milestones"]}
     assert (
         tells["device_first"]
-        == "device work that is linked with its step (that of 1 of 2 steps is on record)"
+        == "device records that are linked with its step (that of 1 of 2 steps is on record)"
     )
     assert tells["copied"] == "an engine that writes it down (that of 0 of 2 steps is on record)"
     assert tells["client"] == "a file of its client"
@@ -165,8 +241,8 @@ def test_what_is_out_of_order_keeps_its_sign_and_is_counted(made: Made) -> None:
 def test_a_device_time_has_its_clock_and_a_life_of_the_host_has_none(made: Made) -> None:
     device = {"device_first_ns": 1_200, "device_last_ns": 1_500, "device_bound_ns": 40}
     text = words.of_page(made([step(1)], [token("a", 1, 1, **device)], level="device")[0])
-    assert "until the device begins 90.0 ns no band: n 1 < 200, clock ±40 ns" in text
-    assert "device work of its step 300 ns no band: n 1 < 200 37.50 %" in text
+    assert "until its first device record 90.0 ns no band: n 1 < 200, clock ±40 ns" in text
+    assert "from its first to its last device record 300 ns no band: n 1 < 200 37.50 %" in text
     assert "the life 800 ns no band: n 1 < 200 100.00 %" in text
 
 
@@ -247,7 +323,7 @@ def test_the_list_says_which_milestones_each_run_has(made: Made) -> None:
     of = [token("a", 1, 1), token("a", 2, 1, sent_ns=None)]
     _, listed = made([step(1)], of)
     text = words.of_page(listed)
-    assert "2 sent: 1 of 2 first device work, last device work, copied" in text
+    assert "2 sent: 1 of 2 first device record, last device record, copied" in text
 
 
 def test_times_of_a_client_alone_have_no_lives(made: Made) -> None:

@@ -74,7 +74,7 @@ def engine(steps: int = 300, *, closed: bool = True) -> ProbeLog:
 def test_milestones_are_counted_and_pairs_have_a_sample_a_step(page: Page) -> None:
     text = page(engine=engine(), level="host")
     assert "detokenised 400 of 600 (counted) 200" in text
-    assert "first device work 0 of 600 (counted) 600" in text
+    assert "first device record 0 of 600 (counted) 600" in text
     # 600 tokens of 300 steps share their times: 300 samples.
     assert "scheduled to launched 90.00 us [90.00, 90.00] 95 %, this run only" in text
     assert "95 %, this run only 300 600 launched to sampled" in text

@@ -57,8 +57,8 @@ def write(run: Run) -> str:
 
 def word(milestone: str) -> str:
     return {
-        "device_first": "first device work",
-        "device_last": "last device work",
+        "device_first": "first device record",
+        "device_last": "last device record",
         "client": "seen by the client",
     }.get(milestone, milestone)
 
