@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +119,20 @@ def interval(
     return {**row, "correlation": correlation, **more}
 
 
+@cache
+def _empty_store() -> bytes:
+    """A store with no run in it: it is made once, since its tables and views take longer than most captures here."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "empty.db")
+        with Store.open(path) as opened:
+            ingest.install_views(opened)
+        return path.read_bytes()
+
+
 def read_in(store: Path, *paths: Path, run: str | None = None, replace: bool = False) -> list[ingest.Outcome]:
     """Ingest, as the command does."""
+    if not store.exists():
+        store.write_bytes(_empty_store())
     with Store.open(store) as opened:
         ingest.install_views(opened)
         return list(ingest.ingest(opened, ingest.plan(paths, run), replace=replace))
