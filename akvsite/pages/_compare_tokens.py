@@ -10,6 +10,7 @@ from akvsite import estimators
 from akvsite.estimate import Estimate, unknown
 from akvsite.pages._compare_form import Key, Measured
 from akvsite.pages._compare_steps import Subject, lacking
+from akvsite.pages._listed import KNOWN, OF_LIVES
 from akvsite.pages._run import finished
 from akvsite.pages.sections.requests import in_flight
 from akvsite.pages.sections.tokens import ON_DEVICE, word
@@ -29,9 +30,13 @@ def tokens(subject: Subject) -> Measured:
         [str(k) if k is not None and k == k else "" for k in columns["kind"].tolist()], dtype=object
     )
     numbers: dict[Key, Estimate] = {}
+    chosen: dict[str, dict[str, object]] = {}
     for kind in sorted(set(kinds.tolist())):
         for pair, own in _pairs(columns, kinds == kind):
             label = f"{word(pair[0])} to {word(pair[1])}" + (f", {kind} steps" if kind else "")
+            chosen[label] = OF_LIVES | {"step": KNOWN, "kind": kind or None}
+            if pair[0] == "arrived":
+                chosen[label]["number"] = 0
             for p in PERCENTILES:
                 made = estimators.quantile(columns["mean_ns"][own].astype(np.int64), p, unit="ns")
                 if (pair[0] in ON_DEVICE) != (pair[1] in ON_DEVICE):
@@ -39,7 +44,7 @@ def tokens(subject: Subject) -> Measured:
                 numbers[label, f"p{round(100 * p)}"] = made
     if not numbers:
         return Measured(lacks="tokens without two milestones of a step; level runner would tell")
-    return Measured(numbers, lambda key: unknown("no token has both milestones", "ns"))
+    return Measured(numbers, lambda key: unknown("no token has both milestones", "ns"), chosen=chosen)
 
 
 def _pairs(columns: dict[str, np.ndarray], mask: np.ndarray) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
@@ -74,4 +79,7 @@ def requests(subject: Subject) -> Measured:
     if not numbers:
         return Measured(lacks="no completed request with a time to its first token or per token")
     of = f"{np.count_nonzero(done):,} of {number_of(len(done), 'request')} completed"
-    return Measured(numbers, lambda key: unknown(f"no completed request has a {key[0]}", "ns"), of=of)
+    chosen = {"TTFT": {"ok": 1, "ttft_ns": KNOWN}, "TPOT": {"ok": 1, "tpot_ns": KNOWN}}
+    return Measured(
+        numbers, lambda key: unknown(f"no completed request has a {key[0]}", "ns"), of=of, chosen=chosen
+    )

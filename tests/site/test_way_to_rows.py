@@ -13,9 +13,15 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import listing_files
 import pytest
+from bundles import read_in, steps, write_capture
 
 from akvsite.desk import PAGES_OF_A_RUN
-from akvsite.pages._listed import BY_NAME, between, named, part, rows_link
+from akvsite.pages import _compare_tokens
+from akvsite.pages._compare_steps import Subject
+from akvsite.pages._listed import BY_NAME, KNOWN, between, named, part, rows_link
+from akvsite.pages._run import StepGroups
+from akvsite.site import SiteDesk
+from akvsite.store import Store
 
 #: Pages of no run, though some have tables with numbers: of the suite itself, of hosts, and of what people wrote.
 OF_NO_RUN = re.compile(
@@ -193,3 +199,22 @@ def test_names_of_calls_and_kernels_lead_to_rows_of_that_name(site: Path) -> Non
     assert any(one.startswith("of=intervals&name=") and one.endswith("kind=kernel") for one in asked), asked[
         :20
     ]
+
+
+def test_numbers_between_milestones_lead_to_the_tokens_that_they_are_made_from(tmp_path: Path) -> None:
+    drawn = [row | {"warm_up": int(row["number"] == 0), "kind": "prefill" if row["number"] == 2 else "decode"} for row in steps(4, 1000)]  # fmt: skip
+    tokens = [
+        {"request": "r", "number": n, "step": n, "arrived_ns": 0, "scheduled_ns": 1000 * n, "sampled_ns": 1000 * n + 500, "tokens": 1}
+        for n in range(4)
+    ]  # fmt: skip
+    write_capture(tmp_path / "r", {"step": drawn, "token": tokens}, top="warm_up_steps = 1")
+    read_in(tmp_path / "akvsite.db", tmp_path / "r")
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        desk = SiteDesk(opened)
+        (run,) = desk.ask("run_list")
+        made = _compare_tokens.tokens(Subject(desk, "a", "r", run, StepGroups({}, [])))
+        (decode,) = [chosen for label, chosen in made.chosen.items() if label.endswith("decode steps")]
+        # Of the warm-up, and of another kind, there are more.
+        assert decode == {"counted": 1, "step": KNOWN, "kind": "decode"}
+        found = desk.ask("row_token", run_id=run["run_id"], counted=1, kind="decode")
+    assert [row["number"] for row in found] == [1, 3]
