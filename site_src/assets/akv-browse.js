@@ -8,7 +8,7 @@
 
   var COUNT = 100;
   var FEW = 8; // pieces that are looked through, and their rows counted, without a word on how far it is
-  var UNASKED = 1500000; // bytes of pieces that are loaded until the reader asks to look on
+  var UNASKED = 1500000; // bytes of pieces after which a search that has found rows waits until the reader asks to look on
   var choice = window.akvChoice;
   var element = choice.element;
   var grouped = window.akvFilter.grouped;
@@ -144,7 +144,7 @@
   }
 
   /* Rows of what is asked now, with a word on how far it is and a way to stop it; null where a later choice overtook it.
-     Where it may load no more than `most` bytes it stops by itself. */
+     It goes on, piece after piece, until there are rows to show; with some found it stops by itself after `most` bytes. */
   Browse.prototype.search = function (turn, options, most) {
     var own = this;
     var listing = own.listing;
@@ -154,7 +154,7 @@
     own.stopped = false;
     options.progress = function (n, of, found) {
       own.progress(n, of, counted(found, "row") + " found so far");
-      if (bytesOf(listing, pieces.slice(0, n + 1)) > most) own.stopped = true;
+      if (found && bytesOf(listing, pieces.slice(0, n + 1)) > most) own.stopped = true;
       return turn === own.turn && !own.stopped;
     };
     return own.listing.find(own.asked.filter, options).then(function (found) {
@@ -238,9 +238,21 @@
       .then(function (counted) {
         if (turn !== own.turn) return;
         own.quiet();
-        if (counted.stopped) own.uncounted();
-        else own.counted(counted.rows);
+        if (counted.stopped) return own.uncounted();
+        return own.found(turn, counted).then(function () {
+          if (turn === own.turn) own.counted(counted.rows);
+        });
       });
+  };
+
+  /* What was counted is shown, where a search was stopped before it came there. */
+  Browse.prototype.found = function (turn, counted) {
+    var own = this;
+    if (own.rows.length || own.from || !counted.rows) return Promise.resolve();
+    own.say("");
+    return own.search(turn, { from: counted.first || 0, count: COUNT }, UNASKED).then(function (found) {
+      if (found) own.fill(found, choice.read(), null);
+    });
   };
 
   Browse.prototype.counted = function (rows) {

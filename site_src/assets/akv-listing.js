@@ -273,18 +273,21 @@
     });
   };
 
-  /* How many rows a filter has, counted in the pieces that may hold them: {rows, stopped}. `progress` as for `find`. */
+  /* How many rows a filter has, counted in the pieces that may hold them, and the place of the first where they were looked at:
+     {rows, stopped, first}. `progress` as for `find`. */
   Listing.prototype.count = function (filter, progress) {
     var told = this.total(filter);
-    if (told !== null) return Promise.resolve({ rows: told, stopped: false });
+    if (told !== null) return Promise.resolve({ rows: told, stopped: false, first: null });
     var counted = 0;
+    var first = null;
     var stopped = false;
     return this.each(filter, function (piece, rows, n, of) {
+      if (first === null && rows.length) first = piece.first + rows[0];
       counted += rows.length;
       if (n < of && progress && progress(n, of, counted) === false) stopped = true;
       return !stopped;
     }).then(function () {
-      return { rows: counted, stopped: stopped };
+      return { rows: counted, stopped: stopped, first: first };
     });
   };
 

@@ -33,7 +33,7 @@ ODD: list[tuple[Any, ...]] = [
 
 
 def _names() -> list[str]:
-    odd = {7: HOSTILE, 8: "~tilde", 9: "1..2", 10: "", 11: "x" * 3_000}
+    odd = {7: HOSTILE, 8: "~tilde", 9: "1..2", 10: "", 11: "x" * 3_000, 1_150: "late"}
     return [odd.get(n, f"urCall{n % 3}") for n in range(CALLS)]
 
 
@@ -105,7 +105,7 @@ def test_a_browser_reads_what_was_written(page: Page, made: Path) -> None:
 def test_pieces_that_are_held_stay_under_their_limit(page: Page, made: Path) -> None:
     _open(page, made)
     counted = page.evaluate("akvRows.open('../data/wide').then(l => l.count({name: {has: '7'}}))")
-    assert counted == {"rows": sum("7" in str(n) for n in range(36_000)), "stopped": False}
+    assert counted == {"rows": sum("7" in str(n) for n in range(36_000)), "stopped": False, "first": 7}
     held = page.evaluate("akvRows.held()")
     assert held["now"] <= 2_500_000
     assert 2_500_000 < held["most"] <= 2_500_000 + listings.PIECE_BYTES
@@ -239,20 +239,43 @@ def test_a_long_search_says_how_far_it_is_and_can_be_stopped(page: Page, made: P
     expect(said).to_have_text("No row from row 200 on has this.")
 
 
-def test_a_search_that_would_load_much_waits_to_be_asked(page: Page, made: Path) -> None:
+def test_what_is_counted_after_a_search_was_stopped_is_shown(page: Page, made: Path) -> None:
+    _open(page, made)
+    page.evaluate("""akvRows.open('../data/rows/big/calls').then(listing => {
+        const own = listing.piece, gate = new Promise(open => { window.goOn = open; });
+        listing.piece = number => (number < 3 ? Promise.resolve() : gate).then(() => own.call(listing, number));
+    })""")
+    page.evaluate("akvChoice.go('#of=calls&name=~late')")
+    page.locator(".akv-browse-said").get_by_role("button", name="stop").click()
+    page.evaluate("goOn()")
+    page.get_by_role("button", name="count them").click()
+    expect(_count(page)).to_have_text("1 row shown (1,150 to 1,150) of 1, counted.")
+    assert _places(page) == [1150]
+    expect(page.locator(".akv-browse-said")).to_have_text("")
+
+
+def test_a_search_goes_on_by_itself_until_it_has_rows_and_then_waits_to_be_asked(
+    page: Page, made: Path
+) -> None:
     _open(page, made)
     read: list[str] = []
     page.on("request", lambda asked: "/calls/" in asked.url and read.append(asked.url))
     page.evaluate("""akvRows.open('../data/rows/big/calls').then(listing => {
         listing.bytes = listing.bytes.map(() => 400000);
     })""")
-    page.evaluate("akvChoice.go('#of=calls&name=~nowhere')")
+    page.evaluate("akvChoice.go('#of=calls&name=~tilde')")
     said = page.locator(".akv-browse-said")
     expect(said).to_contain_text("Stopped: more rows may have this.")
+    expect(_count(page)).to_contain_text("1 row shown (8 to 8) of how many is not counted.")
     assert len([url for url in read if not url.endswith("index.js")]) == 3
     said.get_by_role("button", name="look through all").click()
-    expect(said).to_have_text("No row has this.")
+    expect(_count(page)).to_have_text("1 row shown (8 to 8) of 1, counted.")
     assert len({url for url in read if not url.endswith("index.js")}) == 24
+    # Nothing to show so far: it looks on, whatever that loads.
+    page.evaluate("akvChoice.go('#of=calls&name=~late')")
+    expect(_count(page)).to_have_text("1 row shown (1,150 to 1,150) of 1, counted.")
+    page.evaluate("akvChoice.go('#of=calls&name=~nowhere')")
+    expect(said).to_have_text("No row has this.")
 
 
 def test_what_cannot_be_read_is_said_in_a_line(page: Page, made: Path) -> None:
