@@ -72,6 +72,8 @@ class Lives:
     life: Ints
     steps: Ints
     held: Ints
+    #: Of the first token of a chunk, what its client waited since the chunk before, ns; -1 where that is not known.
+    gap: Ints
     owner: Ints
     place: Ints
     to_place: Ints
@@ -119,17 +121,17 @@ def lives_of(run: Run) -> Lives:
     tokens = run.desk.columns("token_life", run_id=run.id, order=BY_NAME["tokens"].order)
     parts = run.desk.columns("token_life_segment", run_id=run.id)
     held = run.desk.columns("token_held", run_id=run.id)
+    gaps = run.desk.columns("token_gap", run_id=run.id)
     ids = tokens["token_id"]
     by_id = np.argsort(ids, kind="stable")
-    if len(ids):
-        owner, own, other = (
-            by_id[np.searchsorted(ids, of, sorter=by_id)]
-            for of in (parts["token_id"], held["token_id"], held["with_id"])
-        )
-    else:
-        owner, own, other = parts["token_id"], held["token_id"], held["with_id"]
-    later = np.full(len(ids), -1, dtype=np.int64)
-    later[own] = other
+
+    def rows(of: Ints) -> Ints:
+        return by_id[np.searchsorted(ids, of, sorter=by_id)] if len(of) else of
+
+    later, gap = (np.full(len(ids), -1, dtype=np.int64) for _ in range(2))
+    later[rows(held["token_id"])] = rows(held["with_id"])
+    gap[rows(gaps["token_id"])] = gaps["gap_ns"]
+    owner = rows(parts["token_id"])
     return Lives(
         request=tokens["request"],
         number=tokens["number"],
@@ -142,6 +144,7 @@ def lives_of(run: Run) -> Lives:
         life=_sums(owner, parts["duration_ns"], len(ids)),
         steps=_numbered(tokens["process_id"], tokens["step"]),
         held=later,
+        gap=gap,
         owner=owner.astype(np.int64),
         place=parts["place"],
         to_place=parts["to_place"],

@@ -33,6 +33,11 @@ _LONGEST = (
     "show a cause stands above, beside the token. "
     "First tokens have a list of their own, since their lives begin at their request's arrival."
 )
+_GAPS = (
+    "What its client waited from one chunk of a request to the next, in the order of that wait: no estimate. The life of a later token "
+    "begins where its step was scheduled, so the wait before it is in no life. A chunk with several tokens is told of by the first of them."
+)
+_OF_A_LIFE = ("life", "longest segment", "unknown inside", "step", "kind of step")
 _HELD = (
     "{held} of {known} tokens (counted) were detokenised at the same time as a later token of their request, which a later step made: "
     "their text was held back until that token came. What such a life has in “until detokenised” is the wait for that token; the "
@@ -273,15 +278,31 @@ def _longest(run: Run, lives: Lives) -> str:
         if not len(own):
             continue
         longest = own[np.argsort(-lives.life[own], kind="stable")][:LONGEST]
-        rows = [_life(run, lives, int(at)) for at in longest]
         parts.append(
             table(
-                ["token", "life", "longest segment", "unknown inside", "step", "kind of step"],
-                rows,
-                caption=f"{title}: the {len(rows)} longest of {number_of(len(own), 'life', 'lives')}, one record each",
+                ["token", *_OF_A_LIFE],
+                [_life(run, lives, int(at)) for at in longest],
+                caption=f"{title}: the {len(longest)} longest of {number_of(len(own), 'life', 'lives')}, one record each",
             )
         )
-    return "\n".join(parts)
+    return "\n".join([*parts, _gaps(run, lives)])
+
+
+def _gaps(run: Run, lives: Lives) -> str:
+    """What a client waited longest for, which no life shows: that of a later token begins where its step was scheduled."""
+    own = np.flatnonzero((lives.gap >= 0) & lives.has & ~lives.warm_up)
+    if not len(own):
+        return ""
+    longest = own[np.argsort(-lives.gap[own], kind="stable")][:LONGEST]
+    rows = []
+    for at in longest.tolist():
+        token, *life = _life(run, lives, at)
+        rows.append([token, Cell(text(_exact(int(lives.gap[at]))), int(lives.gap[at])), *life])
+    return f"\n### Longest gaps at the client\n\n{text(_GAPS)}\n" + table(
+        ["token that ended it", "gap at the client", *_OF_A_LIFE],
+        rows,
+        caption=f"Gaps at the client: the {len(rows)} longest of {number_of(len(own), 'gap')}, one record each",
+    )
 
 
 def _life(run: Run, lives: Lives, at: int) -> list[object]:

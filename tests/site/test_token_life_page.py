@@ -223,6 +223,26 @@ def test_first_tokens_begin_at_their_arrival_and_have_a_list_of_their_own(made: 
     assert "token 0, from its schedule waiting for its first step 1.00 us" in text
 
 
+def test_the_longest_gaps_at_the_client_are_a_list_of_their_own(made: Made) -> None:
+    """A later life begins at its schedule: of 990 ns between two chunks, the second of them of two tokens, 710 are in no life."""
+    seen = [
+        ("a", 0, 1, 1_900),
+        ("a", 1, 3, 3_290),
+        ("b", 0, 1, 1_900),
+        ("b", 1, 2, 2_890),
+        ("b", 2, 2, 2_890),
+    ]
+    unseen = [token("c", 0, 1, client_ns=1_900), token("c", 1, 2), token("c", 2, 3, client_ns=9_000)]
+    of = [token(name, number, own, scheduled_ns=at - 280, launched_ns=at - 200, sampled_ns=at - 100, sent_ns=at - 50, client_ns=at) for name, number, own, at in seen]  # fmt: skip
+    page = made([step(n) for n in (1, 2, 3)], of + unseen)[0]
+    text = words.of_page(page)
+    # Between two chunks of c one has no time at the client: how long it waited is not known.
+    assert "Gaps at the client: the 2 longest of 2 gaps, one record each" in text
+    assert "a, token 1 1,390 ns 280 ns" in text and "b, token 1 990 ns 280 ns" in text
+    assert text.index("a, token 1 1,390 ns") < text.index("b, token 1 990 ns")
+    assert 'href="run.html#token=' in page.split("Gaps at the client")[1].split("b, token 1")[0]
+
+
 def test_warm_up_is_in_no_number_and_in_no_list(made: Made) -> None:
     of = [token("a", 1, 1, sent_ns=99_000), token("a", 2, 2), token("a", 3, None)]
     text = words.of_page(made([step(1, warm_up=1), step(2)], of, top="warm_up_steps = 1")[0])
