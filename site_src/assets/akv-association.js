@@ -1,5 +1,6 @@
 /* Runtime calls of a step, of a name, or one of them: which device records are associated with each, how that is known, and
- * what is associated with nothing. What is chosen is #step=PLACE, #name=CALL or #call=PLACE, and page=N, from 1. */
+ * what is associated with nothing. What is chosen is #step=PLACE, #name=CALL or #call=PLACE, and page=N, from 1; of a step
+ * with all=yes those calls too that are expected to have no record. */
 (function () {
   "use strict";
 
@@ -10,7 +11,7 @@
 
   /* Only the choice itself: what was chosen before goes. */
   function choice(of) {
-    return Object.assign({ step: null, name: null, call: null, page: null }, of);
+    return Object.assign({ step: null, name: null, call: null, page: null, all: null }, of);
   }
 
   function lists(about) {
@@ -33,20 +34,28 @@
   /* Where nothing is chosen: the longest step that has calls; without one, the step of the middle device record or call, or
      the first name that launches. */
   function first(own) {
-    own.unasked = own.about.first !== null;
-    if (own.unasked) return Promise.resolve({ step: String(own.about.first) });
-    var from = own.lists.intervals.rows ? own.lists.intervals : own.lists.calls;
+    var taken = function (of, words) {
+      own.unasked = "Nothing was chosen: " + words + ".";
+      return of;
+    };
+    if (own.about.first !== null) return Promise.resolve(taken({ step: String(own.about.first) }, "this is the longest step that has calls"));
+    var records = own.lists.intervals.rows > 0;
+    var from = records ? own.lists.intervals : own.lists.calls;
     return from.at(Math.floor(from.rows / 2)).then(function (row) {
-      if (row && row.step_id !== null) return { step: String(row.step_id) };
+      if (row && row.step_id !== null) {
+        var of = "the step of the " + (records ? "device record" : "call") + " in the middle of those on record";
+        return taken({ step: String(row.step_id) }, "this is " + of + ", since no step with calls has an end after the cut of the warm-up");
+      }
       return own.lists.calls.find({ kind: "launch" }, { count: 1 }).then(function (found) {
-        return found.rows.length ? { name: found.rows[0].name } : { call: "0" };
+        if (found.rows.length) return taken({ name: found.rows[0].name }, "these are the calls of the first name that launches");
+        return taken({ call: "0" }, "this is the first call on record");
       });
     });
   }
 
   function read(own) {
     var chosen = window.akvChoice.read();
-    own.unasked = false;
+    own.unasked = "";
     if (chosen.step !== undefined || chosen.name !== undefined || chosen.call !== undefined) return Promise.resolve(chosen);
     return first(own);
   }
@@ -58,7 +67,7 @@
   function look(own, chosen, page, most) {
     var rows = window.akvCallRows;
     if (chosen.call !== undefined) return rows.single(own.lists, place(chosen.call), most);
-    if (chosen.step !== undefined) return rows.step(own.lists, place(chosen.step), page, most);
+    if (chosen.step !== undefined) return rows.step(own.lists, place(chosen.step), page, most, chosen.all ? null : own.about.expects);
     return rows.named(own.lists, chosen.name, page, most);
   }
 
@@ -72,11 +81,7 @@
           if (own.asked !== asked) return;
           own.result.textContent = "";
           var there = view && !view.pages;
-          own.status.textContent = !there
-            ? missing(chosen, view)
-            : own.unasked
-              ? "Nothing was chosen: this is the longest step that has calls."
-              : "";
+          own.status.textContent = there ? own.unasked : missing(chosen, view);
           reflect(own, chosen);
           if (there) render(own, Object.assign(view, { chosen: chosen, page: page, most: most }));
         });
@@ -169,6 +174,7 @@
       firstShown + " to " + Math.min(view.total, PAGE * (view.page + 1)) + " of " + view.total.toLocaleString("en") + " " + of +
         (view.step ? ", by start" : ", in the order of their listing"),
     ];
+    if (view.besides) lines.push(counted(view.besides, "call") + " of it left out: of such no device record is expected, and none waits");
     if (view.cut) lines.push("the step has more calls than are held at once: its first are here");
     if (view.step && view.step.duration_ns === null) {
       lines.push("the step has no end on record: which calls and device records lie in it is not known, but for those that a row says it of");
@@ -238,6 +244,14 @@
     );
   }
 
+  /* The calls that are not among those shown, with a link to all. */
+  function besides(view) {
+    if (!view.besides && !view.chosen.all) return null;
+    var to = { step: view.step.place, all: view.besides ? "yes" : null };
+    var words = view.besides ? "All calls of the step, those too that are expected to have no device record" : "Without the calls that are expected to have no device record";
+    return element("p", {}, element("a", { href: window.akvChoice.address(to) }, words));
+  }
+
   function deeper(own, view) {
     if (!view.left) return null;
     return element(
@@ -255,7 +269,7 @@
     var box = element("div", {});
     [
       element("p", { class: "akv-said" }, lines.join("; ") + "."),
-      alike(own, view), heldLine(view), neighbours(own, view), pager(view), deeper(own, view), box,
+      alike(own, view), heldLine(view), neighbours(own, view), view.step ? besides(view) : null, pager(view), deeper(own, view), box,
       parts.alone(own.about, view), parts.table(own.about, view), parts.records(own.about, view),
     ].forEach(function (part) {
       if (part) own.result.append(part);

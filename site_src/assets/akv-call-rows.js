@@ -243,21 +243,31 @@
     return found;
   }
 
+  /* Whether a call is looked for first: one that is expected to have a device record, or has one, or held the host, or waits. */
+  function told(row, expects) {
+    return row.intervals > 0 || expects.indexOf(row.kind) >= 0 || row.kind === "wait" || !!row.blocking || row.waits > 0;
+  }
+
   /* The calls of a step, a page of them, and the device records in its time that have no call; null where there is no such
-     step, and {pages} where it has no such page. */
-  function step(lists, place, page, most) {
+     step, and {pages} where it has no such page. `expects`: kinds of calls; those of others that have and await nothing are left
+     out, but where there are none besides; null for all. */
+  function step(lists, place, page, most, expects) {
     return lists.steps.at(place).then(function (row) {
       if (!row) return null;
       return sameSteps(lists, place).then(function (same) {
         return Promise.all([ofSteps(lists, same), lone(lists, row)]).then(function (found) {
           return twins(lists, found[0], most).then(function (two) {
-            var rows = once(found[0], two.of).sort(byStart);
+            var every = once(found[0], two.of).sort(byStart);
+            var few = every.filter(function (row) {
+              return !expects || told(row, expects);
+            });
+            var rows = few.length ? few : every;
             if (page && PAGE * page >= rows.length) return { pages: Math.max(1, Math.ceil(rows.length / PAGE)) };
             return complete(lists, withTwins(rows.slice(PAGE * page, PAGE * (page + 1)), found[0], two.of), most).then(
               function (made) {
                 return {
                   calls: made.calls, left: made.left, step: row, same: same, total: rows.length, lone: found[1],
-                  cut: found[0].length >= STEP_MOST, held: held(rows),
+                  cut: found[0].length >= STEP_MOST, held: held(every), besides: every.length - rows.length,
                 };
               }
             );

@@ -97,6 +97,13 @@ DELAY = "from its start to the first of theirs"
 def test_the_calls_of_a_step_with_what_is_associated_with_each(page: Page, made: Path) -> None:
     watch = checks.Watch(page, made.as_uri())
     opened(page, made, "#step=0")
+    assert [row["row"] for row in table(page)] == ["0", "1", "2", "4"]
+    assert (
+        "1 call of it left out: of such no device record is expected, and none waits"
+        in page.locator(".akv-said").inner_text()
+    )
+    page.get_by_role("link", name="All calls of the step").click()
+    expect(page.locator(".akv-said")).to_contain_text("1 to 5 of 5 calls of step 0")
     first, lost, replay, other, wait = table(page)
     assert first["device records"] == "1, by correlation id" and first["time inside"] == "500 ns"
     assert first[DELAY] == "-600 ns, bound unknown: begins before its call on this axis, kept as it is"
@@ -204,6 +211,17 @@ def test_a_call_that_hung_and_a_wait_for_events(page: Page, made: Path) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("tr[aria-current=true] td").first).to_have_text("0")
     assert page.url.endswith("#call=0")
+
+
+def test_what_is_shown_where_nothing_was_chosen_is_said(page: Page, made: Path) -> None:
+    for run, said in (
+        ("whole", "this is the longest step that has calls"),
+        ("hung", "these are the calls of the first name that launches"),
+    ):
+        opened(page, made, run=run)
+        assert page.locator(".akv-status").inner_text().startswith(f"Nothing was chosen: {said}"), run
+    page.evaluate("akvChoice.go('#call=1')")
+    expect(page.locator(".akv-status")).to_have_text("")
 
 
 @pytest.mark.parametrize(
