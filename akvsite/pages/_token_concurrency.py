@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -27,16 +28,24 @@ MAY_DIFFER = ("concurrency", "max_concurrency", "requests", "output_hash")
 Columns = dict[str, np.ndarray[Any, Any]]
 
 
-def write(run: Run, flight: Flight, page: str) -> str:
-    """Groups of this run's requests, and the runs of the same work at other concurrencies; never pooled."""
+def of_warm_up(names: Collection[str]) -> tuple[str, ...]:
+    """For the printed line: how many requests of a number are of warm-up."""
+    return (f"{number_of(len(names), 'request')} of warm-up among them",) if names else ()
+
+
+def write(run: Run, flight: Flight, page: str, warming: frozenset[str] = frozenset()) -> str:
+    """Groups of this run's requests, and the runs of the same work at other concurrencies; never pooled.
+
+    ``warming``: names of the requests that are of warm-up.
+    """
     columns = run.desk.columns("request_time", run_id=run.id, order="end_ns,request_id")
     if not len(columns["name"]):
         return absent(run, "How long requests waited for their first and each further token", "runner")
     whole = f'The numbers of all its requests together are on <a href="../runs/{text(run.name)}.html#requests">the page of the run</a>.'
-    return f"\n{whole}\n{_inside(run, columns, flight, page)}{_beside(run)}"
+    return f"\n{whole}\n{_inside(run, columns, flight, page, warming)}{_beside(run)}"
 
 
-def _inside(run: Run, columns: Columns, flight: Flight, page: str) -> str:
+def _inside(run: Run, columns: Columns, flight: Flight, page: str, warming: frozenset[str]) -> str:
     names = columns["name"].tolist()
     done = columns["ok"] == 1
     at = np.array([flight.on_arrival.get(str(name), 0) for name in names], dtype=np.int64)
@@ -61,6 +70,8 @@ def _inside(run: Run, columns: Columns, flight: Flight, page: str) -> str:
         "in flight as the request arrived, itself counted, each until the scheduler's own end of it",
         "one sample a request that completed, in the order in which they were done",
     )
+    counted_in = {str(name) for name, has in zip(names, done & (at > 0), strict=True) if has}
+    notes += of_warm_up(counted_in & warming)
     left = int(np.count_nonzero(done & (at == 0)))
     if left:
         notes += (f"{number_of(left, 'request has', 'requests have')} no arrival on record: in no number",)

@@ -92,6 +92,11 @@ class Lives:
         return self.has & ~self.warm_up & (self.steps >= 0)
 
     @cached_property
+    def warming(self) -> frozenset[str]:
+        """Requests whose first token is of a step that is declared as warm-up."""
+        return frozenset(map(str, self.request[self.warm_up & (self.number == 0)].tolist()))
+
+    @cached_property
     def in_step(self) -> Ints:
         """Tokens that the token's step made, itself among them; 0 where its step is not known."""
         made = np.bincount(self.steps[self.steps >= 0], minlength=1)

@@ -272,7 +272,9 @@ def _folded(title: str, inside: str) -> str:
 def _longest(run: Run, lives: Lives) -> str:
     parts = ["\n## Longest lives\n", f"{text(_LONGEST)}\n"]
     if lives.warm_up.any():
-        parts.append(f"{text('Tokens of steps that are declared as warm-up are not in it.')}\n")
+        parts.append(
+            f"{text('Tokens of steps that are declared as warm-up are not in it.')}{_of_warm_up(run, lives)}\n"
+        )
     for title, mask in (("First tokens", lives.number == 0), ("Later tokens", lives.number > 0)):
         own = np.flatnonzero(mask & lives.has & ~lives.warm_up)
         if not len(own):
@@ -286,6 +288,16 @@ def _longest(run: Run, lives: Lives) -> str:
             )
         )
     return "\n".join([*parts, _gaps(run, lives)])
+
+
+def _of_warm_up(run: Run, lives: Lives) -> str:
+    """Where to find the longest of those that are left out."""
+    own = np.flatnonzero(lives.warm_up & lives.has)
+    if not len(own):
+        return ""
+    at = int(own[np.argmax(lives.life[own])])
+    token = link(f"{lives.request[at]}, token {lives.number[at]}", f"{quote(run.name)}.html#token={at}")
+    return f" The longest of them is that of {token}, {text(_exact(int(lives.life[at])))}."
 
 
 def _gaps(run: Run, lives: Lives) -> str:

@@ -22,8 +22,17 @@ PERCENTILES = (0.5, 0.95, 0.99)
 LISTED = 20
 
 
-def write(run: Run) -> str:
-    """The part of a run's token page over all its steps and requests; empty where nothing of it is on record."""
+_WARMING = (
+    "Warm-up is in every number from here on, which those of lives leave out: of {count} the first token is of a step that is declared "
+    "as warm-up ({names})."
+)
+
+
+def write(run: Run, warming: frozenset[str] = frozenset()) -> str:
+    """The part of a run's token page over all its steps and requests; empty where nothing of it is on record.
+
+    ``warming``: names of the requests that are of warm-up. They are in the numbers, and it is said.
+    """
     if not (run.listed["steps"] or run.listed["requests"]):
         return ""
     events = run.desk.ask("row_event", run_id=run.id, order="at_ns,event_id")
@@ -32,13 +41,22 @@ def write(run: Run) -> str:
         "\n## Steps by their batch\n",
         _step_batches.write(run, _page(run)),
         "\n## Requests in flight\n",
-        _over_time(run, flight) + _queueing(run, flight) + _preempted(run, flight)
+        _warming(warming),
+        _over_time(run, flight) + _queueing(run, flight, warming) + _preempted(run, flight)
         if flight.changes
         else absent(run, "How long requests waited to be admitted, and how many were in flight,", "runner"),
         "\n## TTFT and TPOT by concurrency\n",
-        _token_concurrency.write(run, flight, _page(run)),
+        _token_concurrency.write(run, flight, _page(run), warming),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _warming(warming: frozenset[str]) -> str:
+    if not warming:
+        return ""
+    names = sorted(warming, key=lambda name: (len(name), name))
+    shown = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
+    return f"\n{text(_WARMING.format(count=number_of(len(names), 'request'), names=shown))}\n"
 
 
 def _page(run: Run) -> str:
@@ -72,29 +90,36 @@ def _over_time(run: Run, flight: Flight) -> str:
     return run.desk.figure(_page(run), "in-flight", chart, "row_event")
 
 
-def _queueing(run: Run, flight: Flight) -> str:
+def _queueing(run: Run, flight: Flight, warming: frozenset[str]) -> str:
     waits = flight.waits
     if not waits:
         return f"\n{text('No request has both its arrival and its admission on record: how long they waited is not known.')}\n"
     concurrency = concurrency_of(run)
     values = np.array([wait.ns for wait in waits], dtype=np.int64)
+    own = {wait.request for wait in waits}
     numbers = [(f"p{round(100 * p)}", _request(run, values, p, concurrency)) for p in PERCENTILES]
     chart = bands.draw(
         "How long do requests wait from their arrival until they are admitted?",
         [bands.Row(name, number) for name, number in numbers],
-        run.footer(notes=("one sample a request, in the order in which they were done",)),
+        run.footer(
+            notes=(
+                "one sample a request, in the order in which they were done",
+                *_token_concurrency.of_warm_up(own & warming),
+            )
+        ),
         axis="arrived to admitted",
     )
     longest = sorted(waits, key=lambda wait: (-wait.ns, wait.request))[:5]
     lines = [
-        [_request_link(run, wait.request), Cell(text(written(wait.ns, "ns")), wait.ns), counted(wait.in_flight)]
+        [_request_link(run, wait.request), Cell(text(written(wait.ns, "ns")), wait.ns), counted(wait.in_flight), *(["yes" if wait.request in warming else "no"] if warming else [])]
         for wait in longest
     ]  # fmt: skip
+    heads = ["request", "arrived to admitted", "in flight as it arrived, itself counted", *(["of warm-up"] if warming else [])]  # fmt: skip
     return (
         run.desk.figure(_page(run), "queueing", chart, "row_event")
         + table(["arrived to admitted", "value and band"], [[name, estimated(number)] for name, number in numbers])
         + table(
-            ["request", "arrived to admitted", "in flight as it arrived, itself counted"], lines,
+            heads, lines,
             caption="The longest waits, as recorded: no estimate",
         )
     )  # fmt: skip

@@ -72,7 +72,7 @@ def _page(run: Run) -> str:
             _token_proof.beside(run),
             _reader(run, lives),
             _token_time.write(run, lives),
-            _token_tracer.write(run),
+            _token_tracer.write(run, lives.warming),
         )
         if part
     )

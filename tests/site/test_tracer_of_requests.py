@@ -104,6 +104,22 @@ def test_queueing_preemptions_and_waits_by_requests_in_flight(tmp_path: Path) ->
     assert words.verdicts(page) == []
 
 
+def test_requests_of_warm_up_are_said_to_be_in_the_numbers(tmp_path: Path) -> None:
+    """In words, in the list of the longest waits and in the printed lines: lives leave warm-up out."""
+    read_in(tmp_path / "akvsite.db", served(tmp_path, "a", 2))
+    left: dict[str, str] = {}
+    with Store.open(tmp_path / "akvsite.db") as opened:
+        desk = site.SiteDesk(opened, left.__setitem__)
+        run = load(desk, desk.ask("run_list")[0])
+        plain = words.of_page(_token_tracer.write(run))
+        page = words.of_page(_token_tracer.write(run, frozenset({"r2", "r5", "gone"})))
+    assert "of 3 requests the first token is of a step that is declared as warm-up (r2, r5, gone)" in page
+    assert re.search(r"r2 1\.500 ms \d+ yes", page) and re.search(r"r11 1\.500 ms \d+ no", page)
+    for chart in ("queueing", "in-flight-waits"):
+        assert "2 requests of warm-up among them" in left[f"data/tokens/a/{chart}.js"]
+    assert "warm-up" not in plain.partition("Requests in flight")[2]
+
+
 def test_runs_at_several_concurrencies_stand_beside_each_other_and_are_not_pooled(tmp_path: Path) -> None:
     page = tracer(
         tmp_path, "a", served(tmp_path, "a", 1), served(tmp_path, "b", 4), served(tmp_path, "other-work", 8, model="large"),
