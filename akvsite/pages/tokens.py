@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import numpy as np
 
 from akvsite.milestones import TOKEN
 from akvsite.pages import Desk, Page, Record, _token_life, _token_proof, _token_time, _token_tracer
-from akvsite.pages._html import counted, number_of, table, text
+from akvsite.pages._html import counted, link, number_of, table, text
 from akvsite.pages._listed import LISTINGS, closer
+from akvsite.pages._quoted import quoted
 from akvsite.pages._reader import absent, reader
 from akvsite.pages._run import Run, load
 from akvsite.pages._stamps import run_cell, stamped_runs, stamps
 from akvsite.pages._token_life import Lives
 from akvsite.pages.sections.tokens import ON_DEVICE, word
 
+#: Steps with device records that are named, at most.
+RECORDED = 16
 _LIST = "A page a run. Each token can be followed there, from its request's arrival to its client, as far as its milestones are on record: they are so for all of its run's tokens where nothing else is said."
 
 
@@ -69,12 +73,34 @@ def _page(run: Run) -> str:
             stamps(run.desk, "../", run=run.name),
             closer(run, "../", "tokens"),
             "" if lives.has.any() else absent(run, "What happened to a token inside the engine", "runner"),
+            _recorded(run, lives),
             _token_proof.beside(run),
             _reader(run, lives),
             _token_time.write(run, lives),
             _token_tracer.write(run, lives.warming),
         )
         if part
+    )
+
+
+def _recorded(run: Run, lives: Lives) -> str:
+    """Which steps' tokens have device milestones, where not all of them have: each as a link to its first token."""
+    with_one = np.isin(lives.place, _token_life.DEVICE) | np.isin(lives.to_place, _token_life.DEVICE)
+    tokens = np.unique(lives.owner[with_one])
+    tokens = tokens[lives.steps[tokens] >= 0]
+    steps, first = np.unique(lives.steps[tokens], return_index=True)
+    known = len(np.unique(lives.steps[lives.steps >= 0]))
+    if not 0 < len(steps) < known:
+        return ""
+    links = [
+        link(f"{lives.step[at]:.0f}", f"{quote(run.name)}.html#token={at}")
+        for at in tokens[first[:RECORDED]].tolist()
+    ]
+    more = f" and {len(steps) - RECORDED:,} more" if len(steps) > RECORDED else ""
+    says = " In the words of the capture:" if run.note else ""
+    return (
+        f"\nOf {known:,} steps with tokens {len(steps):,} have device records: step {', '.join(links)}{more}.{says}\n"
+        + quoted(run.note or "")
     )
 
 

@@ -179,11 +179,15 @@
   function gathered(listing, filters, most, weight) {
     var found = [];
     var all = 0;
+    var counts = filters.map(function () {
+      return 0;
+    });
     return filters
-      .reduce(function (before, filter) {
+      .reduce(function (before, filter, n) {
         return before.then(function () {
           return listing.each(filter, function (piece, rows) {
             all += rows.length;
+            counts[n] += rows.length;
             rows.forEach(function (at) {
               var place = piece.first + at;
               found.push({ weight: weight ? weight(piece, at) : -place, place: place, row: null });
@@ -202,6 +206,7 @@
         });
         return {
           all: all,
+          counts: counts, // one a filter: of each step, where filters are steps
           rows: kept.map(function (one) {
             return one.row;
           }),
@@ -232,7 +237,11 @@
     if (!step || step.duration_ns === null) return Promise.resolve({ rows: [], all: 0 });
     var from = Number(step.start_ns);
     var wanted = { step_id: null, start_ns: { min: from, max: from + Number(step.duration_ns) } };
-    return gathered(listing, [wanted], most, long);
+    return gathered(listing, [wanted], most, long).then(function (of) {
+      of.from = wanted.start_ns.min;
+      of.to = wanted.start_ns.max;
+      return of;
+    });
   }
 
   /* The tokens before and after it in its request, as one process recorded them. Where several have that number, since

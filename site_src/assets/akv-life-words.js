@@ -176,12 +176,16 @@
     var add = function (words, folder, chosen) {
       links.push(element("a", { href: "../" + folder + "/" + page + choice.address(chosen) }, words));
     };
-    found.steps.forEach(function (step) {
+    found.steps.forEach(function (step, n) {
       var words = found.steps.length > 1 ? " (" + step.source + ")" : "";
       add("its step" + words, "steps", { step: step.place });
-      if (lists.calls.rows) add("calls of its step" + words, "calls", { step: step.place });
-      if (lists.intervals.rows) add("device records of its step" + words, "rows", { of: "intervals", step_id: step.place });
+      // A link that would open no row is not offered; that there is none is said below.
+      if (found.calls.counts[n]) add("calls of its step" + words, "calls", { step: step.place });
+      if (found.intervals.counts[n]) add("device records of its step" + words, "rows", { of: "intervals", step_id: step.place });
     });
+    if (found.inTime.all) {
+      add("device records in its step's time", "rows", { of: "intervals", step_id: "!", start_ns: found.inTime.from + ".." + found.inTime.to });
+    }
     if (row.step_id !== null) add("tokens of its step", "rows", { of: "tokens", step_id: row.step_id });
     add("this row", "rows", { of: "tokens", row: row.place });
     add("tokens of its request", "rows", { of: "tokens", request: row.request });

@@ -65,7 +65,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, bundle: str) -> Path:
             "request_event": [{"request": "r1", "event": "preempted", "at_ns": 25 * MS, "step": 2}],
             "level1_runner": [{"name": "launch", "start_ns": 11 * MS, "end_ns": 12 * MS, "thread": "7"}],
             "level4_edge": [call(11 * MS, 11_500_000, 1), call(12 * MS, 12_100_000, 2, "cudaMemcpyAsync")],
-            "level3_device": [interval(12 * MS, 13 * MS, 1)],
+            # The second has no call on record: it lies in the time of step 2, and no more is known.
+            "level3_device": [interval(12 * MS, 13 * MS, 1), interval(22 * MS, 23 * MS, 99)],
         },
         level="edge",
     )
@@ -171,11 +172,18 @@ def test_calls_and_device_records_of_the_step_are_linked_and_the_rest_is_said(pa
     links = page.locator(".akv-life-words .akv-links a").evaluate_all(
         "all => all.map(one => one.getAttribute('href'))"
     )
-    assert {
-        "../steps/whole.html#step=1",
-        "../calls/whole.html#step=1",
-        "../rows/whole.html#of=tokens&step_id=1",
-    } <= set(links)
+    assert {"../steps/whole.html#step=1", "../rows/whole.html#of=tokens&step_id=1"} <= set(links)
+    # A link that would open no row is not offered, and one by time is where it has one.
+    assert not [
+        link for link in links if link.startswith("../calls/") or "&step_id=1" in link and "intervals" in link
+    ]
+    assert page.locator(".akv-lanes").text_content().count("queue 7, by time") == 1
+    page.get_by_role("link", name="device records in its step's time").click()
+    page.wait_for_selector("[data-akv-reader-ready=yes]")
+    expect(page.locator(".akv-reader tbody tr")).to_have_count(1)
+    opened(page, made, "#token=0")
+    expect(page.get_by_role("link", name="calls of its step", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="device records of its step", exact=True)).to_be_visible()
 
 
 def test_the_keyboard_reaches_tokens_and_bars(page: Page, made: Path) -> None:
@@ -229,7 +237,7 @@ def test_a_run_of_its_client_alone_says_what_is_not_known(page: Page, made: Path
 
 def test_the_longest_lives_lead_to_their_tokens(page: Page, made: Path) -> None:
     opened(page, made)
-    page.get_by_role("link", name="r1, token 1", exact=True).click()
+    page.get_by_role("link", name="r1, token 1", exact=True).first.click()
     expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")
 
 
@@ -308,7 +316,7 @@ def test_a_request_opens_with_its_first_token_on_record(page: Page, made: Path) 
 
 def test_a_click_far_below_brings_the_drawing_into_view(page: Page, made: Path) -> None:
     opened(page, made)
-    link = page.get_by_role("link", name="r1, token 1", exact=True)
+    link = page.get_by_role("link", name="r1, token 1", exact=True).first
     link.scroll_into_view_if_needed()
     link.click()
     expect(page.locator(".akv-lanes-question").first).to_contain_text("token 1 of request r1")

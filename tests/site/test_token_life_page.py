@@ -193,6 +193,15 @@ def about(page: str) -> dict[str, Any]:
     return found
 
 
+def test_steps_with_device_records_are_named_where_not_all_have_them(made: Made) -> None:
+    """With the capture's own reason, and each as a link to a token of it; where all have them there is nothing to say."""
+    device = {"device_first_ns": 1_200, "device_last_ns": 1_500}
+    of = [token("a", 1, 1), token("a", 2, 2, **device), token("b", 2, 2, **device)]
+    page = made([step(1), step(2)], of, level="edge", top='note = "As far as 3 MiB go."\n')[0]
+    assert 'Of 2 steps with tokens 1 have device records: step <a href="run.html#token=1">2</a>.' in page
+    assert "In the words of the capture:" in page and "<p>As far as 3 MiB go.</p>" in page
+
+
 def test_a_run_without_a_life_does_not_open_with_the_longest_one(made: Made) -> None:
     chunks = [{"request": "q", "number": n, "tokens": n, "client_ns": 900 + n} for n in range(2)]
     assert "no life is known" in about(made([], chunks, level="off")[0])["unasked"]
