@@ -6,7 +6,7 @@
 
   var SEEN = "seen in an instrumented capture, open until a control";
   var GAPS = 12; // gaps that are listed
-  var NAMES = 4; // names of a kind beside a gap; up to MORE of them once they are opened
+  var NAMES = 3; // names of a kind under a gap; up to MORE of them once they are opened
   var MORE = 200;
   var PARTS = 16; // parts of a budget that have a line of their own
 
@@ -27,18 +27,19 @@
     });
   }
 
-  /* `prose`: its cells hold sentences, so they are broken where the page ends. */
-  function table(caption, heads, rows, prose) {
+  /* `below`: for each row what stands under it, as wide as the table: on a narrow screen a column of sentences has no room. */
+  function table(caption, heads, rows, below) {
     var style = heads.map(function (_, n) {
       return numeric(rows, n) ? "akv-number" : null;
     });
     var body = element("tbody");
-    rows.forEach(function (cells) {
+    rows.forEach(function (cells, at) {
       var line = element("tr");
       cells.forEach(function (cell, n) {
         line.append(element("td", { class: style[n] }, cell));
       });
       body.append(line);
+      if (below) body.append(element("tr", {}, element("td", { colspan: heads.length }, below[at])));
     });
     var head = element("tr");
     heads.forEach(function (name, n) {
@@ -47,7 +48,7 @@
     return element(
       "div",
       { class: "akv-scroll", role: "group", "aria-label": caption, tabindex: "0" },
-      element("table", { class: "akv-table" + (prose ? " akv-prose" : "") }, element("caption", {}, caption), element("thead", {}, head), body)
+      element("table", { class: "akv-table" + (below ? " akv-prose" : "") }, element("caption", {}, caption), element("thead", {}, head), body)
     );
   }
 
@@ -187,7 +188,7 @@
   }
 
   function meanwhile(seen, gap) {
-    if (seen === null) return "unknown: the gap has no place on the host's axis";
+    if (seen === null) return "on the host at that time: unknown, since the gap has no place on the host's axis";
     var made = element("span");
     var further = [];
     ["phases", "regions", "calls"].forEach(function (name) {
@@ -197,8 +198,10 @@
       if (words.length > MORE) further.push(counted(words.length - MORE, "further name is", "further names are") + " in the rows of the " + name);
     });
     if (seen.cut) made.append(made.textContent ? "; " : "", "more rows than were looked at");
-    if (further.length) made.append(element("details", {}, element("summary", {}, "and more names"), further.join("; ")));
-    return made.textContent ? made : "nothing on record";
+    if (further.length) made.append(element("details", { class: "akv-fold" }, element("summary", {}, "and more names"), further.join("; ")));
+    if (!made.textContent) return "on the host at that time: nothing on record";
+    made.prepend("on the host at that time: ");
+    return made;
   }
 
   function gaps(about, data) {
@@ -221,10 +224,12 @@
           rows(about, time(gap.duration_ns), "gaps", { row: gap.place }),
           short(gap.queue) + " of device " + short(gap.device),
           where(gap, zero),
-          meanwhile(seen[n], gap),
         ];
       });
-      return [line(words), table("Gaps on the device's queues", ["gap", "queue", "begins after the step", "on the host at that time"], lines, true)];
+      var below = listed.map(function (gap, n) {
+        return meanwhile(seen[n], gap);
+      });
+      return [line(words), table("Gaps on the device's queues", ["gap", "queue", "begins after the step"], lines, below)];
     });
   }
 
