@@ -114,8 +114,15 @@
     var names = element("select", { onchange: function () {
       if (names.selectedIndex) window.akvChoice.write(choice({ name: names.value }));
     } }, element("option", { value: "" }, "choose a name"));
-    (own.lists.calls.choices("name") || []).forEach(function (one) {
-      names.append(element("option", { value: one.value }, shown(one.value) + " (" + one.rows.toLocaleString("en") + ")"));
+    var choices = own.lists.calls.choices("name") || [];
+    var labels = window.akvChoice.distinct(
+      choices.map(function (one) {
+        return one.value;
+      }),
+      70
+    );
+    choices.forEach(function (one, n) {
+      names.append(element("option", { value: one.value }, labels[n] + " (" + one.rows.toLocaleString("en") + ")"));
     });
     own.names = names;
     own.number = element("input", { type: "number", step: "1", inputmode: "numeric" });

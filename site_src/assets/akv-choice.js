@@ -124,6 +124,53 @@
     return text.slice(0, head) + "…" + text.slice(head + 1 - most);
   }
 
+  /* Texts as they can be read, no two that differ alike: of those that would be, what stands where they begin to differ is kept
+     too, and where that is not enough they are numbered. */
+  function distinct(texts, most) {
+    var made = texts.map(function (text) {
+      return short(text, most);
+    });
+    var alike = function () {
+      var found = new Map();
+      made.forEach(function (label, n) {
+        if (!found.has(label)) found.set(label, []);
+        found.get(label).push(n);
+      });
+      return Array.from(found.values()).filter(function (group) {
+        return group.some(function (n) {
+          return texts[n] !== texts[group[0]];
+        });
+      });
+    };
+    alike().forEach(function (group) {
+      var at = differ(group.map(function (n) {
+        return texts[n];
+      }));
+      var part = Math.max(4, Math.floor((most - 2) / 3));
+      var from = Math.max(part, at - Math.floor(part / 4));
+      group.forEach(function (n) {
+        var text = texts[n];
+        if (text.length > most) made[n] = text.slice(0, part) + "…" + text.slice(from, from + part) + "…" + text.slice(Math.max(from + part, text.length - part));
+      });
+    });
+    alike().forEach(function (group) {
+      group.forEach(function (n, k) {
+        made[n] += " [" + (k + 1) + "]";
+      });
+    });
+    return made;
+  }
+
+  /* The first place where not all of these texts have the same letter. */
+  function differ(texts) {
+    var at = 0;
+    var same = function (text) {
+      return text[at] === texts[0][at];
+    };
+    while (at < texts[0].length && texts.every(same)) at++;
+    return at;
+  }
+
   /* element("a", {href: "x"}, "text", child, ...): text is text, never HTML. */
   function element(name, attributes) {
     var made = document.createElement(name);
@@ -152,6 +199,7 @@
     counted: counted,
     process: process,
     short: short,
+    distinct: distinct,
     element: element,
   };
 })();

@@ -9,6 +9,7 @@
   if (window.akvFilter) return;
 
   var MOST = 300; // values in a list of a control; of more, a part of the text is asked for
+  var LABEL = 70; // characters of a value
   var RANGE = /^(-?\d+)?\.\.(-?\d+)?$/;
   var element = window.akvChoice.element;
   var exactly = window.akvChoice.exactly;
@@ -101,15 +102,18 @@
       return element("input", { type: "text", autocomplete: "off", placeholder: hint, "data-part": !column.refers });
     }
     var made = element("select", {}, element("option", { value: "" }, "any"));
-    choices
-      .slice()
-      .sort(function (a, b) {
-        return String(a.value).localeCompare(String(b.value), undefined, { numeric: true });
-      })
-      .forEach(function (choice) {
-        var label = choice.value === null ? "not known" : shortened(choice.value);
-        made.append(element("option", { value: exactly(choice.value) }, label + " (" + grouped(choice.rows) + ")"));
-      });
+    var sorted = choices.slice().sort(function (a, b) {
+      return String(a.value).localeCompare(String(b.value), undefined, { numeric: true });
+    });
+    var labels = window.akvChoice.distinct(
+      sorted.map(function (choice) {
+        return choice.value === null ? "not known" : choice.value;
+      }),
+      LABEL
+    );
+    sorted.forEach(function (choice, n) {
+      made.append(element("option", { value: exactly(choice.value) }, labels[n] + " (" + grouped(choice.rows) + ")"));
+    });
     return made;
   }
 
@@ -152,7 +156,7 @@
   }
 
   function shortened(text) {
-    return window.akvChoice.short(text, 70);
+    return window.akvChoice.short(text, LABEL);
   }
 
   function grouped(number) {

@@ -7,6 +7,7 @@
   var SVG = "http://www.w3.org/2000/svg";
   var ROW = 26;
   var BAR = 16;
+  var OVER = 18; // what a row is higher by where its label stands over it
   var HUES = 6;
   var NARROW = 560;
   var WIDEST = 2000; // letters: no drawing is wide enough for more, and to measure them takes long
@@ -131,8 +132,10 @@
   function svgOf(spec, ends, width) {
     var family = getComputedStyle(document.body).fontFamily;
     var font = "12px " + family;
-    var narrow = width < NARROW;
-    var labels = narrow ? 0 : labelWidth(spec, font);
+    // Where there is no room beside the lanes, what they are called stands over them.
+    var widest = labelWidth(spec, font);
+    var over = width < NARROW || widest > Math.max(220, width * 0.3);
+    var labels = over ? 0 : widest;
     var scale = function (time) {
       return labels + 6 + ((time - ends[0]) / (ends[1] - ends[0])) * (width - labels - 14);
     };
@@ -144,21 +147,24 @@
     });
     var named = kinds(spec);
     var top = legend(svg, named, y + 8, width, font);
-    var plot = { ends: ends, scale: scale, row: ROW + (narrow ? 14 : 0), top: top, font: font, named: named };
+    var plot = { ends: ends, scale: scale, row: ROW + (over ? OVER : 0), top: top, font: font, named: named };
     plot.bottom = top + spec.lanes.length * plot.row;
-    axis(svg, plot, narrow ? 4 : 6);
+    axis(svg, plot, width < NARROW ? 4 : 6);
     (spec.windows || []).forEach(function (one) {
       windowOf(svg, plot, one);
     });
     (spec.links || []).forEach(function (link) {
       linkOf(svg, plot, link);
     });
+    var called = labelsOf(spec, font, over ? width - 8 : labels - 4);
     spec.lanes.forEach(function (lane, n) {
       var middle = middleOf(plot, n);
-      var words = middled(lane.label, font, narrow ? width - 8 : labels - 4);
-      var place = narrow
-        ? { class: "akv-lanes-label akv-lanes-over", x: 2, y: middle - BAR / 2 - 3 }
+      var words = called[n];
+      var place = over
+        ? { class: "akv-lanes-label", x: 4, y: middle - BAR / 2 - 6 }
         : { class: "akv-lanes-label", x: labels, y: middle + 4, "text-anchor": "end" };
+      // Lines that cross a label would be read as part of it.
+      if (over) svg.append(make("rect", { class: "akv-lanes-ground", x: 0, y: place.y - 11, width: wide(words, font) + 8, height: 15 }));
       var label = make("text", place, words);
       if (words !== lane.label) label.append(make("title", {}, whole(lane.label, TOLD)));
       svg.append(label);
@@ -179,10 +185,27 @@
   }
 
   function labelWidth(spec, font) {
-    var widest = spec.lanes.reduce(function (most, lane) {
-      return Math.max(most, lane.label.length > 200 ? Infinity : wide(lane.label, font));
+    return spec.lanes.reduce(function (most, lane) {
+      return Math.max(most, lane.label.length > 200 ? Infinity : 12 + wide(lane.label, font));
     }, 0);
-    return Math.min(220, 12 + widest);
+  }
+
+  /* What lanes are called, no wider than `width`: two that are shortened alike keep the letters in which they differ. */
+  function labelsOf(spec, font, width) {
+    var all = spec.lanes.map(function (lane) {
+      return lane.label;
+    });
+    var made = all.map(function (label) {
+      return middled(label, font, width);
+    });
+    var letters = Math.max(16, Math.floor((width - wide(" [99]", font)) / wide("m", font)));
+    var cut = window.akvChoice.distinct(all, letters);
+    return made.map(function (label, n) {
+      var alike = made.some(function (other, k) {
+        return other === label && all[k] !== all[n];
+      });
+      return alike ? cut[n] : label;
+    });
   }
 
   function middleOf(plot, lane) {

@@ -5,7 +5,7 @@
   if (window.akvRowsTable) return;
 
   var LONG = 60; // characters of a text in a cell
-  var FIRST = ["name", "event", "request", "number", "start_ns", "at_ns", "duration_ns"];
+  var FIRST = ["name", "event", "request", "number", "duration_ns", "start_ns", "at_ns"];
   var element = window.akvChoice.element;
   var address = window.akvChoice.address;
   var grouped = window.akvFilter.grouped;
@@ -30,7 +30,7 @@
     return address({ of: refers[name], row: value });
   }
 
-  /* What a row is called and when it was stand before all else. */
+  /* What a row is called, how long it took and when stand before all else. */
   function order(name) {
     var at = FIRST.indexOf(name);
     return at < 0 ? FIRST.length : at;

@@ -195,6 +195,58 @@ def test_a_process_is_called_as_on_other_pages_and_its_id_is_the_key(page: Page,
     assert cells.count() > 2
 
 
+def test_no_two_values_of_a_filter_are_called_alike(page: Page, made: Path) -> None:
+    _open(page, made)
+    kernels = [
+        "void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel<" + part + ">(" + "x" * 200 + ")"
+        for part in ("a" * 40 + "Half", "a" * 40 + "Float", "b" * 40)
+    ]  # fmt: skip
+    # The last two differ where nothing of them is shown.
+    texts = [
+        *kernels,
+        "plain",
+        "",
+        "x" * 90 + "1" + "y" * 300 + "1" + "z" * 90,
+        "x" * 90 + "1" + "y" * 300 + "2" + "z" * 90,
+    ]
+    labels = page.evaluate("texts => akvChoice.distinct(texts, 70)", texts)
+    assert len(set(labels)) == len(texts) and max(map(len, labels)) <= 76
+    assert labels[3:5] == ["plain", "(empty)"]
+    # What is alike in full is called alike.
+    assert page.evaluate("akvChoice.distinct(['a', 'a'], 70)") == ["a", "a"]
+
+
+def test_lanes_are_called_by_their_whole_names_which_overlap_no_bar(page: Page, made: Path) -> None:
+    _open(page, made)
+    names = [
+        "queue 0x55e694a86fa0 · compute, kernel",
+        "queue 0x55e694a86fa0 · compute, copy",
+        "x" * 400 + "1" + "y" * 400,
+        "x" * 400 + "2" + "y" * 400,
+    ]
+    for width, count in ((1200, 4), (390, 4), (390, 2)):
+        page.set_viewport_size({"width": width, "height": 900})
+        shown = page.evaluate(
+            """names => {
+                const box = document.querySelector('.akv-reader');
+                const bar = {start: 0, end: 100, startBound: 0, endBound: 0, kind: 'k', onpick: () => 0};
+                akvLanes.draw(box, {question: 'q', lanes: names.map(label => ({label, bars: [bar]}))});
+                const of = one => { const r = one.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+                const labels = [...box.querySelectorAll('svg > .akv-lanes-label')];
+                return {
+                    words: labels.map(one => one.firstChild.textContent), labels: labels.map(of),
+                    bars: [...box.querySelectorAll('.akv-lanes-bar, .akv-lanes-leads')].map(of), right: of(box)[2],
+                };
+            }""",
+            names[:count],
+        )
+        assert len(set(shown["words"])) == count and shown["words"][:2] == names[:2], (width, shown["words"])
+        for left, top, right, bottom in shown["labels"]:
+            assert right <= shown["right"] + 1
+            over = [b for b in shown["bars"] if b[0] < right and left < b[2] and b[1] < bottom and top < b[3]]
+            assert not over, (width, over)
+
+
 def test_keys_lead_through_the_rows_but_not_while_something_is_typed(page: Page, made: Path) -> None:
     _open(page, made, "#of=calls")
     expect(_count(page)).to_contain_text("of 1,200")
