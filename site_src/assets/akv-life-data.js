@@ -125,19 +125,22 @@
         row.step_id === null && row.step !== null ? numbered(lists.steps, row) : null,
         heldFor(lists, row, steps),
       ]).then(function (found) {
-        return {
-          numbered: found[7],
-          held: found[8],
-          steps: steps,
-          others: found[0],
-          phases: found[1],
-          calls: found[2],
-          intervals: found[3],
-          inTime: found[4],
-          events: found[5],
-          before: found[6][0],
-          after: found[6][1],
-        };
+        return waitedFor(lists, row, steps, found[6][0]).then(function (waited) {
+          return {
+            waited: waited,
+            numbered: found[7],
+            held: found[8],
+            steps: steps,
+            others: found[0],
+            phases: found[1],
+            calls: found[2],
+            intervals: found[3],
+            inTime: found[4],
+            events: found[5],
+            before: found[6][0],
+            after: found[6][1],
+          };
+        });
       });
     });
   }
@@ -274,7 +277,7 @@
   }
 
   /* The last token of a later step that was detokenised at the same time: this one's text was held back until it came. With
-     it the steps that began in between; null where there is none. */
+     it the steps that began after its own until it was seen; null where there is none. */
   function heldFor(lists, row, steps) {
     if (row.detokenised_ns === null) return Promise.resolve(null);
     var wanted = { request: row.request, process_id: row.process_id, detokenised_ns: row.detokenised_ns };
@@ -284,11 +287,40 @@
       }, row);
       if (last.place === row.place || last.step === row.step) return null;
       if (!steps.length || last.step === null) return { token: last, steps: { rows: [], all: 0 } };
-      var between = { process_id: row.process_id, source: steps[0].source, nested: 0, number: { min: row.step + 1, max: last.step } };
+      var between = { process_id: row.process_id, source: steps[0].source, nested: 0, number: { min: row.step + 1, max: Infinity }, start_ns: { min: -Infinity, max: Number(lastSeen(row)) } };
       return gathered(lists.steps, [between], MOST.between).then(function (of) {
         return { token: last, steps: of };
       });
     });
+  }
+
+  /* The steps that ran while it waited for its own: since its request arrived, or since the token before was last seen. */
+  function waitedFor(lists, row, steps, before) {
+    var none = { rows: [], all: 0, ns: 0 };
+    var own = steps[0];
+    var from = row.number === 0 ? row.arrived_ns : lastSeen(before);
+    if (!own || from === null || Number(from) >= Number(own.start_ns)) return Promise.resolve(none);
+    var alike = { process_id: own.process_id, source: own.source, nested: 0 };
+    var inside = Object.assign({ start_ns: { min: Number(from), max: Number(own.start_ns) - 1 } }, alike);
+    return gathered(lists.steps, [inside], MOST.between).then(function (of) {
+      of.ns = Number(own.start_ns) - Number(from);
+      // The one that was running as the wait began has the number before that of the first in it.
+      var next = of.rows.length ? of.rows[0] : own;
+      if (next.number === null) return of;
+      return lists.steps.find(Object.assign({ number: next.number - 1 }, alike), { count: 1 }).then(function (found) {
+        var first = found.rows[0];
+        if (!first || first.duration_ns === null || Number(first.start_ns) + Number(first.duration_ns) <= Number(from)) return of;
+        return Number(first.start_ns) < Number(from) ? { rows: [first].concat(of.rows), all: of.all + 1, ns: of.ns } : of;
+      });
+    });
+  }
+
+  /* The last host time on record of a token, with which its life ends. */
+  function lastSeen(row) {
+    if (!row) return null;
+    return ["client_ns", "sent_ns", "detokenised_ns", "copied_ns", "sampled_ns"].reduce(function (kept, name) {
+      return kept === null && row[name] !== null ? row[name] : kept;
+    }, null);
   }
 
   window.akvLifeData = { open: open, token: token, segments: segments, around: around };

@@ -175,7 +175,7 @@
       });
     var lanes = [own]
       .concat(found.steps.map(stepLane.bind(null, zero)))
-      .concat(between(found, zero))
+      .concat(meanwhile(found, zero))
       .concat(of("phases", threads(found.phases.rows, "phases", zero, nameOfRow, true)))
       .concat(of("calls", threads(found.calls.rows, "calls", zero, callOfRow)))
       .concat(of("intervals", queues(found.intervals.rows, zero, "")))
@@ -202,13 +202,23 @@
     return { label: "step " + step.number + ", " + step.source, bars: [plain(step, zero, words, step.name)] };
   }
 
-  /* The steps that ran while its text was held back. */
-  function between(found, zero) {
-    if (!found.held || !found.held.steps.rows.length) return [];
-    var bars = found.held.steps.rows.map(function (step) {
-      return plain(step, zero, "step " + step.number + ", " + step.name, String(step.number));
-    });
-    return [{ label: "steps until its text came", bars: bars }];
+  /* The steps that ran while it waited for its own, and while its text was held back. */
+  function meanwhile(found, zero) {
+    return [
+      { label: "steps while it waited", of: found.waited },
+      { label: "steps until it was seen", of: found.held && found.held.steps },
+    ]
+      .filter(function (one) {
+        return one.of && one.of.rows.length;
+      })
+      .map(function (one) {
+        return {
+          label: one.label,
+          bars: one.of.rows.map(function (step) {
+            return plain(step, zero, "step " + step.number + ", " + step.name, String(step.number));
+          }),
+        };
+      });
   }
 
   /* From the end of the token before to this one: no part of this life, and nothing where the two overlap. */

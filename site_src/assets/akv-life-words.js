@@ -90,7 +90,8 @@
     var end = about.milestones[about.milestones.length - 1];
     if (last && last !== end) notes.push("It is followed to “" + last.word + "”: " + end.word + " is not on record; " + end.tells + " would tell.");
     if (segments.some(window.akvLifeLanes.onDevice.bind(null, about))) notes.push(about.alike[0].toUpperCase() + about.alike.slice(1) + ".");
-    notes = notes.concat(steps(found, row)).concat(heldNote(about, found.held, row));
+    notes = notes.concat(steps(found, row)).concat(waitedNote(found.waited, found.steps[0])).concat(heldNote(about, found.held, row));
+    if (found.held && found.steps.length) notes = notes.concat(between(found.steps.slice(0, 1).concat(found.held.steps.rows)));
     ["phases", "calls", "intervals"].forEach(function (name) {
       notes = notes.concat(besides(about, lists, found, name));
     });
@@ -134,9 +135,36 @@
     return notes;
   }
 
+  /* How many steps ran while it waited for its own, and which time between steps is in none of them. */
+  function waitedNote(waited, own) {
+    if (!own) return [];
+    if (!waited.all) return waited.ns > Number(own.duration_ns || 0) ? ["It waited " + time(waited.ns) + " for its own step, and no step is on record in that time: what ran then is not known."] : [];
+    var drawn = waited.all > waited.rows.length ? "; " + waited.rows.length + " of them are drawn" : "";
+    return [choice.counted(waited.all, "step") + " ran, or began, while it waited for its own: associated by time alone" + drawn + "."].concat(between(waited.rows.concat(own)));
+  }
+
+  /* Steps in the order of time: where much of the time from the first to the last is in no step, how much and where most. */
+  function between(steps) {
+    var whole = 0;
+    var out = 0;
+    var most = { ns: 0, after: null, before: null };
+    steps.slice(1).forEach(function (step, n) {
+      var last = steps[n];
+      if (last.duration_ns === null) return;
+      var apart = Number(step.start_ns) - Number(last.start_ns) - Number(last.duration_ns);
+      whole += Number(step.start_ns) - Number(last.start_ns);
+      if (apart <= 0) return;
+      out += apart;
+      if (apart > most.ns) most = { ns: apart, after: last.number, before: step.number };
+    });
+    if (out * 20 < whole || !out) return [];
+    var where = "between step " + most.after + " and step " + most.before;
+    return ["In no step on record lie " + time(out) + " from the first of these steps to the last, " + (most.ns === out ? where : time(most.ns) + " of it " + where) + ": what ran then is not known."];
+  }
+
   function heldNote(about, held, row) {
     if (!held) return [];
-    var more = held.steps.all > held.steps.rows.length ? " Of the " + held.steps.all + " steps until then " + held.steps.rows.length + " are drawn." : "";
+    var more = held.steps.all > held.steps.rows.length ? " Of the " + held.steps.all + " steps until it was seen " + held.steps.rows.length + " are drawn." : "";
     return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text was held back until that one came, and its time “until detokenised” is that wait. " + about.holds + " The phase of that name in its own step is another time." + more];
   }
 

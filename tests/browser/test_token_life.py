@@ -153,6 +153,9 @@ def test_what_is_out_of_order_keeps_its_sign(page: Page, made: Path) -> None:
     assert found["until seen by the client, out of order"][0] == "-500,000 ns"
     assert found["the life"][0] == "7,500,000 ns"
     assert page.locator(".akv-lanes-odd").count() == 1
+    # Since the token before was seen, step 2 ran to its end: the wait for its own step is not empty.
+    assert "1 step ran, or began, while it waited for its own: associated by time alone" in notes(page)
+    assert "steps while it waited" in (page.locator(".akv-lanes").text_content() or "")
 
 
 def test_calls_and_device_records_of_the_step_are_linked_and_the_rest_is_said(page: Page, made: Path) -> None:
@@ -262,7 +265,9 @@ def test_text_that_was_held_back_leads_to_the_token_that_it_came_with(page: Page
     name = "until detokenised, held back, came out with token 1 (step 3)"
     assert segments(page)[name][0] == "21,500,000 ns"
     text = page.locator(".akv-lanes").text_content() or ""
-    assert "steps until its text came" in text
+    assert "steps until it was seen" in text
+    said = "In no step on record lie 2 ms from the first of these steps to the last, 1 ms of it between step 1 and step 2"
+    assert said in notes(page)
     titles = page.locator(".akv-lanes-one").evaluate_all(
         "all => all.map(one => one.getAttribute('aria-label'))"
     )
