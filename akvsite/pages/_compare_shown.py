@@ -167,7 +167,7 @@ def _table(part: Part, found: Compared, lines: Sequence[Line], caption: str, *, 
 
 
 def _rows_of(part: Part, found: Compared, line: Line) -> Cell:
-    """Links to what the numbers of the two runs are made from."""
+    """Links to what the numbers of the two runs are made from; none to a side that has none of it."""
     chosen = dict(line.chosen)
     name = chosen.pop("name", None)
 
@@ -176,7 +176,9 @@ def _rows_of(part: Part, found: Compared, line: Line) -> Cell:
             return rows_link(run, part.listing, "../", **chosen)
         return named(run, part.listing, "../", "name", str(name), **chosen)
 
-    return Cell(" · ".join(link(run.side, address(run.name)) for run in found.runs))
+    of_one = ": in " in line.state
+    sides = (r for r in found.runs if not of_one or line.state.endswith(f": in {r.side} alone"))
+    return Cell(" · ".join(link(run.side, address(run.name)) for run in sides))
 
 
 def _of_one_side(part: Part, found: Compared) -> str:

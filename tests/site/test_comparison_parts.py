@@ -285,6 +285,10 @@ def test_page_file_and_command_have_the_same_numbers(
             if part != "steps":
                 assert " ".join(number["text"].split()) in shown
     assert "rows/before.html#of=intervals&name=gemm&kind=kernel" in html.unescape(page)
+    # A name that one side alone has leads to rows of that side.
+    for run, other, name in (("before", "after", "old"), ("after", "before", "new")):
+        assert f"rows/{run}.html#of=intervals&name={name}&" in html.unescape(page)
+        assert f"rows/{other}.html#of=intervals&name={name}&" not in html.unescape(page)
     steps = "#of=steps&kind=decode&source=engine+annotation&nested=0&warm_up=0"
     assert f"rows/before.html{steps}" in html.unescape(page)
     plain = akvsite("compare", "before", "after", "--store", store).out
