@@ -20,7 +20,9 @@ from akvsite.pages._stamps import (
 )
 
 LATEST = 15
-LATEST_FOLLOWED = LATEST_RETRACTIONS = LATEST_INQUIRIES = 5
+LATEST_RETRACTIONS = LATEST_INQUIRIES = 5
+#: Runs that are named with each of the pages that follow their tokens, steps or calls: a name is one step from the reader's question.
+LATEST_FOLLOWED = 24
 
 
 def write(desk: Desk) -> Iterator[Page]:
@@ -64,12 +66,15 @@ def _speed(runs: list[Record], under: Stamped) -> str:
 def _followed(runs: list[Record], under: Stamped, folder: str, title: str, count: str) -> str:
     """The page of all runs that have such rows, and those of the latest of them over which no retraction stands."""
     having = [r["name"] for r in runs if r[count]]
-    latest = ", ".join(
-        link(name, f"{folder}/{name}.html")
-        for name in [n for n in having if n not in under][:LATEST_FOLLOWED]
+    named = [name for name in having if name not in under][:LATEST_FOLLOWED]
+    latest = ", ".join(link(name, f"{folder}/{name}.html") for name in named)
+    more = (
+        f" and {link(f'{len(having) - len(named)} more', f'{folder}.html')}"
+        if len(having) > len(named)
+        else ""
     )
     return f"{link(title, f'{folder}.html')} ({number_of(len(having), 'run')})" + (
-        f": {latest}" if latest else ""
+        f": {latest}{more}" if latest else ""
     )
 
 

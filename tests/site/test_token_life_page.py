@@ -16,7 +16,7 @@ from bundles import ask, interval, read_in, write_capture
 
 from akvsite import site
 from akvsite.milestones import TOKEN
-from akvsite.pages import _token_life, _token_proof, tokens
+from akvsite.pages import _token_life, _token_proof, home, tokens
 from akvsite.pages._listed import BY_NAME, behind
 from akvsite.pages._run import load
 from akvsite.record.reference import ENGINE
@@ -361,3 +361,12 @@ def test_times_of_a_client_alone_have_no_lives(made: Made) -> None:
     assert "What happened to a token inside the engine is not known" in words.of_page(page)
     assert "Longest lives" not in page and "Where the time of the tokens goes" not in page
     assert "0 of 1" not in words.of_page(listed)
+
+
+def test_home_names_every_run_whose_tokens_are_followed_as_far_as_its_list_goes() -> None:
+    runs = [{"name": f"run{n}", "tokens": int(n != 7)} for n in range(40)]
+    line = home._followed(runs, {"run3": ("note",)}, "tokens", "Tokens", "tokens")
+    named = [run["name"] for run in runs if f'href="tokens/{run["name"]}.html"' in line]
+    # run3 stands under a retraction, run7 has no token: neither is named, and those that the list has no room for are counted.
+    assert named == [f"run{n}" for n in range(26) if n not in (3, 7)]
+    assert "(39 runs)" in line and '<a href="tokens.html">15 more</a>' in html.unescape(line)
