@@ -142,23 +142,34 @@
         });
       });
     };
-    alike().forEach(function (group) {
-      var at = differ(group.map(function (n) {
-        return texts[n];
-      }));
-      var part = Math.max(4, Math.floor((most - 2) / 3));
-      var from = Math.max(part, at - Math.floor(part / 4));
-      group.forEach(function (n) {
-        var text = texts[n];
-        if (text.length > most) made[n] = text.slice(0, part) + "…" + text.slice(from, from + part) + "…" + text.slice(Math.max(from + part, text.length - part));
+    // Those that are still alike differ further on.
+    for (var round = 0; round < 4; round++) {
+      alike().forEach(function (group) {
+        part(group, texts, made, most);
       });
-    });
+    }
     alike().forEach(function (group) {
       group.forEach(function (n, k) {
         made[n] += " [" + (k + 1) + "]";
       });
     });
     return made;
+  }
+
+  /* In place of the middle of each of a group, the letters from where they begin to differ. */
+  function part(group, texts, made, most) {
+    var third = Math.max(4, Math.floor((most - 2) / 3));
+    var at = differ(
+      group.map(function (n) {
+        return texts[n];
+      })
+    );
+    var from = Math.max(third, at - Math.floor(third / 4));
+    group.forEach(function (n) {
+      var text = texts[n];
+      if (text.length <= most) return;
+      made[n] = text.slice(0, third) + "…" + text.slice(from, from + third) + "…" + text.slice(Math.max(from + third, text.length - third));
+    });
   }
 
   /* The first place where not all of these texts have the same letter. */
