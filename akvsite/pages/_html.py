@@ -110,6 +110,25 @@ def _cell(value: Any) -> Cell:
     return Cell("unknown" if value is None else text(value))
 
 
+#: So many characters are one thing, such as a number with its unit or a date, and stay on one line.
+_ONE_LINE = 25
+_TAG = re.compile(r"<[^>]*>")
+
+
+def _short(cell: Cell) -> str:
+    """The class of a cell that stays on one line: a name with a hyphen, or what has a number and a space, and is short."""
+    if len(cell.html) > 20 * _ONE_LINE:
+        return ""
+    shown = html.unescape(_TAG.sub("", cell.html))
+    breaks = re.fullmatch(r"\S*-\S+|.*\d.* .*|.* .*\d.*", shown)
+    return "akv-short" if breaks and len(shown) <= _ONE_LINE else ""
+
+
+def _class(*names: str) -> str:
+    held = " ".join(name for name in names if name)
+    return f' class="{held}"' if held else ""
+
+
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
@@ -120,24 +139,24 @@ def table(
 ) -> str:
     """An HTML table. A value is a ``Cell`` (HTML already), text (escaped here), a count, or None, which is unknown.
 
-    ``prose``: its cells hold sentences, so it is as wide as the page and they are broken.
+    ``prose``: its cells hold sentences, in which a name in code stays whole.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     numeric = [
         bool(cells) and all(isinstance(line[n].sort, (int, float)) for line in cells)
         for n in range(len(columns))
     ]
-    marks = [' class="akv-number"' if is_number else "" for is_number in numeric]
+    kinds = ["akv-number" if is_number else "" for is_number in numeric]
     head = "".join(
-        f'<th scope="col"{mark}>{text(name)}</th>' for name, mark in zip(columns, marks, strict=True)
+        f'<th scope="col"{_class(kind)}>{text(name)}</th>' for name, kind in zip(columns, kinds, strict=True)
     )
     body = [
         "<tr>"
         + "".join(
-            f"<td{mark}"
+            f"<td{_class(kind, _short(cell))}"
             + ("" if cell.sort is None else f' data-sort="{html.escape(visible(cell.sort))}"')
             + f">{cell.html}</td>"
-            for cell, mark in zip(line, marks, strict=True)
+            for cell, kind in zip(line, kinds, strict=True)
         )
         + "</tr>"
         for line in cells

@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 from samples import FOOTER, STEP
 
 from akvsite.charts import Drawing, bands
+from akvsite.pages._html import Cell, link, table
 
 Pages = dict[str, dict[str, Drawing]]
 
@@ -162,6 +163,45 @@ def test_tables_sort_and_filter_by_keyboard(page: Page, address: str) -> None:
     outline = "getComputedStyle(document.querySelector('.akv-filter input')).outlineStyle"
     assert page.evaluate(outline) == "solid", "the field with the keyboard's focus can be told"
     watch.assert_clean()
+
+
+NAMES = (
+    "aten::index_put_",
+    "until detokenised",
+    "runner-h200-c1",
+    "2026-11-30T15:25:11+00:00",
+    "3.907146 ms",
+)
+#: Of a table of so many columns: whether it is cut, and how many lines each of its words and short cells takes.
+LAID_OUT = """([html, lines]) => {
+  document.querySelector('.md-content__inner').innerHTML = html;
+  const box = document.querySelector('.akv-scroll');
+  const of = cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map(r => Math.round(r.top))).size;
+  };
+  return [box.scrollWidth - box.clientWidth, ...[...box.querySelectorAll(lines)].map(of)];
+}"""
+
+
+@pytest.mark.parametrize(("width", "columns"), [(390, 2), (390, 6), (1200, 6)])
+def test_a_table_is_as_wide_as_the_page_and_breaks_no_word(
+    page: Page, address: str, width: int, columns: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}/runs.html")
+    sentence = "18.1 ms no band: n 10 < 200, clock, unproven: bound unknown"
+    rows = [
+        [Cell(link(name, "#")), *(sentence for _ in range(columns - 1))] for name in ("detokenise", "prefill")
+    ]
+    made = table(["from and to", *(f"what is known of it {n}" for n in range(columns - 1))], rows)
+    over, *lines = page.evaluate(LAID_OUT, [made, "td:first-child"])
+    assert lines == [1, 1]
+    assert (over > 1) == (width == 390 and columns == 6), "it is scrolled where its words do not fit"
+    made = table(["a", "b", "c", "d", "e"], [NAMES])
+    _, *lines = page.evaluate(LAID_OUT, [made, "td:not(:first-child).akv-short, td:first-child"])
+    assert lines == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("width", [390, 1440])
