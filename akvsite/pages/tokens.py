@@ -99,7 +99,7 @@ def _recorded(run: Run, lives: Lives) -> str:
     more = f" and {len(steps) - RECORDED:,} more" if len(steps) > RECORDED else ""
     says = " In the words of the capture:" if run.note else ""
     return (
-        f"\nOf {known:,} steps with tokens {len(steps):,} have device records: step {', '.join(links)}{more}.{says}\n"
+        f"\nOf {number_of(known, 'step')} with tokens {len(steps):,} have device records: step {', '.join(links)}{more}.{says}\n"
         + quoted(run.note or "")
     )
 
