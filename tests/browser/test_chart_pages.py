@@ -195,10 +195,16 @@ def test_a_table_is_as_wide_as_the_page_and_breaks_no_word(
     rows = [
         [Cell(link(name, "#")), *(sentence for _ in range(columns - 1))] for name in ("detokenise", "prefill")
     ]
-    made = table(["from and to", *(f"what is known of it {n}" for n in range(columns - 1))], rows)
+    made = table(
+        ["from and to", *(f"what is known of it {n}" for n in range(columns - 1))],
+        rows,
+        caption="Of each stretch, in its order; " * 4,
+    )
     over, *lines = page.evaluate(LAID_OUT, [made, "td:first-child"])
     assert lines == [1, 1]
     assert (over > 1) == (width == 390 and columns == 6), "it is scrolled where its words do not fit"
+    ends = "e => document.querySelector(e).getBoundingClientRect().right"
+    assert page.evaluate(ends, "caption") <= page.evaluate(ends, ".akv-scroll"), "its caption is read whole"
     made = table(["a", "b", "c", "d", "e"], [NAMES])
     _, *lines = page.evaluate(LAID_OUT, [made, "td:not(:first-child).akv-short, td:first-child"])
     assert lines == [1, 1, 1, 1]
