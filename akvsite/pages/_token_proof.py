@@ -13,8 +13,14 @@ REFERENCE_ENGINE = "akvsite reference engine"
 #: Names of each kind, at most.
 NAMED = 2
 
-_ASSOCIATED = "An association, no cause: what ran in its step, or while it waited, ran there for all tokens of the step alike."
-_PROOF = "Proof takes runs that differ in that one part alone, each in a fresh process, with capture off"
+_ASSOCIATED = (
+    "An association, no cause: what is drawn and linked here is on record in its step or while it waited. That it took long for that "
+    "reason no record says."
+)
+_PROOF = (
+    "To prove a reason takes runs that differ in the suspected part alone (such as which prefills run in between, or when text is "
+    "let go), each in a fresh process, with capture off"
+)
 _WAY = link("how a claim gets its control", "../discipline.html#what-it-stands-on-and-its-control")
 _HOLDS = (
     "Its detokeniser waits until the bytes of its tokens make whole characters (UTF-8), and until then there is no text to send: "

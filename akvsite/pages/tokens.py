@@ -145,7 +145,10 @@ def _opens(lives: Lives) -> tuple[int, str]:
     if not shown.any():
         shown, besides = lives.has, "each of a step declared as warm-up"
     longest = int(np.where(shown, lives.life, np.iinfo(np.int64).min).argmax())
-    return longest, f"Nothing was chosen: this is the longest life of the run, {besides}. "
+    return (
+        longest,
+        f"Nothing was chosen: this is the longest life of the run, {besides}; below are lists by life and, where a client's times are on record, by gap. ",
+    )
 
 
 def _teller(run: Run, lives: Lives, milestone: str) -> str:

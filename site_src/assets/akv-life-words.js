@@ -165,7 +165,7 @@
   function heldNote(about, held, row) {
     if (!held) return [];
     var more = held.steps.all > held.steps.rows.length ? " Of the " + held.steps.all + " steps until it was seen " + held.steps.rows.length + " are drawn." : "";
-    return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text was held back until that one came, and its time “until detokenised” is that wait. " + about.holds + " The phase of that name in its own step is another time." + more];
+    return ["It was detokenised at the same time as token " + held.token.number + " of its request: its text came with that one's, held back until then, and its time “until detokenised” is that wait. " + about.holds + " The phase of that name in its own step is another time." + more];
   }
 
   var KEPT = {

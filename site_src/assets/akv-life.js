@@ -107,7 +107,7 @@
     var segments = window.akvLifeData.segments(row, about.milestones);
     var sums = sumsOf(segments);
     var spec = window.akvLifeLanes.spec(about, row, segments, around, pick);
-    var lead = told(about, row, segments, sums) + (around.held ? " Its text was held back until token " + around.held.token.number + " came." : "");
+    var lead = told(about, row, segments, sums) + meanwhile(around);
     spec.question = "How did token " + row.number + " of request " + row.request + " live?";
     spec.summary = spec.question + " " + lead;
     spec.zero = segments.length ? "“" + about.milestones[segments[0].from].word + "”, where this life begins" : "the beginning of its step";
@@ -125,6 +125,30 @@
     window.akvLanes.draw(this.drawing, spec);
     this.words.append(window.akvLifeWords.of(about, this.lists, found, segments, sums, around));
   };
+
+  /* Which steps ran while it waited for its own, and until its text, which has one time with that of a later token, was seen. */
+  function meanwhile(around) {
+    var said = [];
+    if (around.waited && around.waited.rows.length) said.push("While it waited for its step " + kindsOf(around.waited) + " ran.");
+    if (around.held) {
+      var steps = around.held.steps.rows.length ? "; until it was seen " + kindsOf(around.held.steps) + " ran after its own" : "";
+      said.push("Its text came with that of token " + around.held.token.number + ", at the same time" + steps + ".");
+    }
+    return said.map(function (one) { return " " + one; }).join("");
+  }
+
+  /* "7 prefill steps, 1 decode step": of those that are drawn, and how many there are in all where that is more. */
+  function kindsOf(steps) {
+    var kinds = new Map();
+    steps.rows.forEach(function (step) {
+      var kind = step.kind || "other";
+      kinds.set(kind, (kinds.get(kind) || 0) + 1);
+    });
+    var said = Array.from(kinds, function (one) {
+      return window.akvChoice.counted(one[1], one[0] + " step");
+    });
+    return said.join(", ") + (steps.all > steps.rows.length ? ", of " + steps.all.toLocaleString("en") + " in all," : "");
+  }
 
   function sumsOf(segments) {
     var sums = { life: 0, unknown: 0, holes: 0 };

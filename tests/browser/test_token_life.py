@@ -140,7 +140,13 @@ def test_what_is_not_on_record_is_one_unknown_stretch(page: Page, made: Path) ->
     name = "unknown: launched to sampled (no first device record, no last device record on record; device records that are linked with its step (that of 3 of 3 steps is on record) would tell)"
     assert found[name][:2] == ["3,000,000 ns", "37.50 %"]
     assert found["unknown inside, in all"][0] == "3,000,000 ns"
-    assert page.locator(".akv-lanes-hollow").count() == 1
+    hollow = page.locator(".akv-lanes-hollow")
+    assert hollow.count() == 1
+    # Its inside answers the mouse, not its outline alone.
+    hollow.hover()
+    expect(page.locator(".akv-lanes-read, .akv-lanes-said").first).to_contain_text(
+        "unknown: launched to sampled"
+    )
     # A later token begins at its step; what lay before is no part of its life.
     assert found["the life"][0] == "8,000,000 ns"
     assert "The life of the token before had ended 2 ms earlier" in notes(page)
@@ -178,7 +184,9 @@ def test_calls_and_device_records_of_the_step_are_linked_and_the_rest_is_said(pa
     assert {"../steps/whole.html#step=1", "../rows/whole.html#of=tokens&step_id=1"} <= set(links)
     # A link that would open no row is not offered, and one by time is where it has one.
     assert not [
-        link for link in links if link.startswith("../calls/") or "&step_id=1" in link and "intervals" in link
+        link
+        for link in links
+        if link.startswith("../calls/") or ("&step_id=1" in link and "intervals" in link)
     ]
     assert page.locator(".akv-lanes").text_content().count("queue 7, by time") == 1
     page.get_by_role("link", name="device records in its step's time").click()
@@ -266,6 +274,11 @@ def test_text_that_was_held_back_leads_to_the_token_that_it_came_with(page: Page
     assert segments(page)[name][0] == "21,500,000 ns"
     text = page.locator(".akv-lanes").text_content() or ""
     assert "steps until it was seen" in text
+    lead = page.locator(".akv-life-said").inner_text()
+    assert (
+        "Its text came with that of token 1, at the same time; until it was seen 2 decode steps ran after its own."
+        in lead
+    )
     said = "In no step on record lie 2 ms from the first of these steps to the last, 1 ms of it between step 1 and step 2"
     assert said in notes(page)
     titles = page.locator(".akv-lanes-one").evaluate_all(
