@@ -78,8 +78,6 @@ class Beside:
                 self._hear(*said)
             elif kind == _DONE:
                 self._result = said
-            elif kind == _FAILED:
-                raise said[0]
 
     def result(self) -> Any:
         """What the work hands back, once it is done; what it raised is raised here."""
@@ -104,11 +102,10 @@ class Beside:
 
     def _expect(self, wanted: int) -> None:
         kind, *said = self._receive()
-        if kind == _FAILED:
-            raise said[0]
         assert kind == wanted, said
 
     def _receive(self) -> tuple[Any, ...]:
+        """The next word; what the other process raised is raised here."""
         try:
             got: tuple[Any, ...] = self._pipe.recv()
         except (EOFError, ConnectionError) as error:
@@ -116,6 +113,8 @@ class Beside:
             raise BadInput(
                 self._store.path, f"the second process that read it was ended from outside, with code {code}"
             ) from error
+        if got[0] == _FAILED:
+            raise got[1]
         return got
 
 

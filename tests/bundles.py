@@ -88,12 +88,13 @@ def write_capture(
     return folder
 
 
-def steps(count: int = 3, length: int = 10, **more: Any) -> list[dict[str, Any]]:
+def steps(count: int = 3, length: int = 10, zero: int = 0, **more: Any) -> list[dict[str, Any]]:
+    """Decode steps of ``length`` ns, one after the other, the first at ``zero``."""
     return [
         {
             "name": f"step.{i}",
-            "start_ns": i * length,
-            "end_ns": (i + 1) * length,
+            "start_ns": zero + i * length,
+            "end_ns": zero + (i + 1) * length,
             "number": i,
             "kind": "decode",
             "source": "engine counter",

@@ -167,14 +167,8 @@ OF_LIVES: dict[str, object] = {"counted": 1}
 #: Tokens after the first of their request.
 LATER = Asked("1..")
 
-#: Rows of a kind as ``run_list`` counts them, by their listing.
-_COUNTED = {
-    "steps": "steps",
-    "tokens": "tokens",
-    "requests": "requests",
-    "phases": "phases",
-    "intervals": "intervals",
-}
+#: Listings whose rows ``run_list`` counts, in a column of the same name.
+_COUNTED = frozenset({"steps", "tokens", "requests", "phases", "intervals"})
 
 
 def behind(
@@ -192,7 +186,7 @@ def behind(
     address = rows_link(run["name"], listing, root, **always, **chosen)
     if chosen:
         return address, "rows"
-    count = run.get(_COUNTED.get(listing, ""))
+    count = run[listing] if listing in _COUNTED else None
     kind = f"{', '.join(always.values())} of " if always else ""
     many = f", {count:,}" if count and not always else ""
     return (

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from bundles import call, interval, read_in, write_capture
+from bundles import call, interval, read_in, steps, write_capture
 from playwright.sync_api import Browser, Page, Route, expect
 
 from akvsite import exports
@@ -17,23 +17,12 @@ from akvsite.store import Store
 #: Where this build of the viewer looks for the trace that it is to open.
 HOME = "http://127.0.0.1:9001"
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
-STEP = {"kind": "decode", "source": "engine counter", "warm_up": 0}
 REGION = {"category": "region", "thread": "1"}
 
 
 @pytest.fixture
 def trace(tmp_path: Path) -> bytes:
     zero = 10**15
-    steps = [
-        {
-            "name": f"step.{n}",
-            "number": n,
-            "start_ns": zero + 1_000 * n,
-            "end_ns": zero + 1_000 * n + 900,
-            **STEP,
-        }
-        for n in range(2)
-    ]
     regions = [
         {"name": name, "start_ns": zero + start, "end_ns": zero + end, **REGION}
         # The last begins in the first and outlasts it.
@@ -44,7 +33,12 @@ def trace(tmp_path: Path) -> bytes:
         interval(zero + 40, zero + 95, 1, name="gemm <&>"),
         interval(zero + 22, zero + 24, 2, name="early"),
     ]
-    tables = {"step": steps, "level2_host": regions, "level4_edge": calls, "level3_device": intervals}
+    tables = {
+        "step": steps(2, 1_000, zero),
+        "level2_host": regions,
+        "level4_edge": calls,
+        "level3_device": intervals,
+    }
     read_in(tmp_path / "s.db", write_capture(tmp_path / "run", tables, level="edge"))
     about = {"run": "run", "level": "edge", "role": "dev", "use": "structure, not speed", "retractions": []}
     with Store.read(tmp_path / "s.db") as store:

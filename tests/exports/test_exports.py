@@ -12,6 +12,7 @@ import perfetto_reading
 import pyarrow.parquet as pq
 import pytest
 from bundles import ask, call, interval, read_in, write_capture
+from bundles import steps as numbered
 from perfetto_reading import Slice, Trace
 
 from akvsite import exports
@@ -209,17 +210,10 @@ def test_times_before_zero_are_all_later_by_a_stated_time(tmp_path: Path) -> Non
 
 
 def test_in_a_trace_of_some_steps_the_run_is_told_where_they_begin(tmp_path: Path) -> None:
-    steps = [
-        {
-            "name": f"step.{n}",
-            "number": n,
-            "start_ns": ZERO + 1_000 * n,
-            "end_ns": ZERO + 1_000 * n + 9,
-            **STEP,
-        }
-        for n in range(2)
-    ]
-    read_in(tmp_path / "s.db", write_capture(tmp_path / "made-up", {"step": steps}, level="host"))
+    read_in(
+        tmp_path / "s.db",
+        write_capture(tmp_path / "made-up", {"step": numbered(2, 1_000, ZERO)}, level="host"),
+    )
     export(tmp_path / "s.db", "perfetto", tmp_path / "t", exports.Steps(1, 1))
     trace = perfetto_reading.read((tmp_path / "t").read_bytes())
     assert one(trace, "about this run").start_ns == one(trace, "step.1").start_ns == ZERO + 1_000
